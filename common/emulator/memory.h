@@ -31,6 +31,10 @@ struct allocation {
 void *memory_allocate(size_t bytes, enum memory_kind kind, const char *name);
 bool memory_free(void *device); /* false: not the start of a live allocation */
 
+/* cudaHostRegister: the program's own bytes become pinned memory, and back. False: part of them is known already; not registered. */
+bool memory_register(void *host, size_t bytes);
+bool memory_unregister(void *host);
+
 /* The live allocation that holds the address, else NULL. The pointer stays valid until the allocation is freed. */
 const struct allocation *memory_find(uint64_t address);
 /* The freed allocation that held it last, for a better report; NULL if there was none. */
