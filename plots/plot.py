@@ -108,7 +108,7 @@ def sources(series: list[Series]) -> str:
             how = "published: profiler's duration, block a compile-time constant"
         else:
             driver = f", driver {row['driver']}" if row.get("driver") else ""
-            how = f"{each.origin} {row.get('date', '')}".strip() + driver
+            how = f"{each.origin} {results.day(row)}".strip() + driver
         groups.setdefault(f"{each.facts()}; {how}", []).append(row["device"])
     return "\n".join(f"{' and '.join(devices)}: {facts}" for facts, devices in groups.items())
 
@@ -242,7 +242,7 @@ def draw_counters(emulated: Series, out: Path) -> None:
     row = emulated.first
     names = ", ".join(step_label(step).replace("\n", " ") for step in steps)
     headline(figure, "What each step changes, counted by the emulator",
-             f"{row['device']}, {emulated.facts()}, {row.get('date', '')}. Exact counts are those of the hardware; PTX-level ones "
+             f"{row['device']}, {emulated.facts()}, {results.day(row)}. Exact counts are those of the hardware; PTX-level ones "
              f"compare steps, not machines.\nSteps: {names}")
     save(figure, out, "counters")
 

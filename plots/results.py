@@ -4,6 +4,7 @@ read() gives the rows of one file, latest() the last row of each step under one 
 Columns that are missing or empty are None, never zero: a time that was not measured stays absent.
 """
 import csv
+import math
 import re
 from pathlib import Path
 
@@ -63,9 +64,10 @@ def number(row: Row | None, name: str) -> float | None:
         parts = [number(row, part) for part in SUMS[name]]
         return None if None in parts else sum(parts)
     try:
-        return float(row.get(name, ""))
+        value = float(row.get(name, ""))
     except ValueError:
         return None
+    return value if math.isfinite(value) else None  # a ratio of nothing to nothing
 
 
 def ratio(over: float | None, under: float | None) -> float | None:
@@ -83,6 +85,10 @@ def gbps(row: Row) -> float | None:
     if written is not None or not time:
         return written
     return float(row["n"]) * ELEMENT_BYTES[row["type"]] / time / 1e3
+
+
+def day(row: Row) -> str:
+    return row.get("date", "")[:10]
 
 
 def size(n: str) -> str:

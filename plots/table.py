@@ -79,8 +79,9 @@ def table(rows: list[Row], steps: list[str], emulated: bool) -> str:
 
 
 def title(row: Row, emulated: bool) -> str:
-    what = "emulated counts, no time is measured" if emulated else f"{row['source']} on {row['device']}"
-    words = [f"n = {results.size(row['n'])} {row['type']}", f"block {row['block']}", what, row.get("date", "")]
+    where = f"{row['source']} {'for' if row['source'] == 'published' else 'on'} {row['device']}"
+    words = [f"n = {results.size(row['n'])} {row['type']}", f"block {row['block']}",
+             "emulated counts, no time is measured" if emulated else where, results.day(row)]
     return ", ".join(word for word in words if word)
 
 
