@@ -200,7 +200,7 @@ def draw_time(series: list[Series], out: Path) -> None:
     with_peak = [i for i, each in enumerate(series) if any(number(row, "percent_peak") is not None for row in each.rows.values())]
     figure, axes = new_figure(10.5 if with_peak else 7, rows=2 if with_peak else 1)
     bars(axes[0], steps, series, styles, Series.time, "{:.0f}")
-    axes[0].set_ylabel("median time, µs")
+    axes[0].set_ylabel("time, µs")
     axes[0].set_title("Time of one launch (less is better)", loc="left")
     axes[0].legend(framealpha=1, edgecolor="none", loc="upper right", fontsize=14, handlelength=2.5, handleheight=1.2)
     if with_peak:
@@ -240,9 +240,10 @@ def draw_counters(emulated: Series, out: Path) -> None:
         panel.spines["left"].set_visible(False)
         panel.set_ylim(0, max([v or 0 for v in values] + [1e-9]) * 1.35)
     row = emulated.first
+    origin = "counted here" if emulated.here else "recorded"
     names = ", ".join(step_label(step).replace("\n", " ") for step in steps)
     headline(figure, "What each step changes, counted by the emulator",
-             f"{row['device']}, {emulated.facts()}, {results.day(row)}. Exact counts are those of the hardware; PTX-level ones "
+             f"{row['device']}, {emulated.facts()}, {origin} {results.day(row)}. Exact counts are those of the hardware; PTX-level ones "
              f"compare steps, not machines.\nSteps: {names}")
     save(figure, out, "counters")
 
