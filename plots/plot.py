@@ -225,7 +225,7 @@ def brief(value: float | None) -> str:
 
 def draw_counters(emulated: Series, out: Path) -> None:
     steps = list(emulated.rows)
-    figure, axes = new_figure(9, rows=2, columns=4, left=0.02, between=0.42)
+    figure, axes = new_figure(9.25, rows=2, columns=4, left=0.02, between=0.42)
     for panel, (counter, title, (kind, colour, hatch)) in zip(axes, PANELS):
         values = [number(row, counter) if results.verified(row) else None for row in emulated.rows.values()]
         drawn = panel.bar(range(len(steps)), [v or 0 for v in values], 0.8, color=colour, hatch=hatch, edgecolor="white", linewidth=0)
@@ -243,8 +243,8 @@ def draw_counters(emulated: Series, out: Path) -> None:
     origin = "counted here" if emulated.here else "recorded"
     names = ", ".join(step_label(step).replace("\n", " ") for step in steps)
     headline(figure, "What each step changes, counted by the emulator",
-             f"{row['device']}, {emulated.facts()}, {origin} {results.day(row)}. Exact counts are those of the hardware; PTX-level ones "
-             f"compare steps, not machines.\nSteps: {names}")
+             f"{row['device']}: {emulated.facts()}; {origin} {results.day(row)}\nSteps: {names}\n"
+             "Exact counts are those of the hardware; PTX-level ones compare steps, not machines.")
     save(figure, out, "counters")
 
 
