@@ -1,0 +1,42 @@
+/* Step 2: thread k adds the k-th pair, so the working threads fill whole warps and nobody divides.
+ * Watch: lanes_per_shared_access rises, divisions fall to zero; but bank_conflicts appear. */
+#include "harness.h"
+
+__global__ void reduce(element *input, total *sums, size_t n)
+{
+    extern __shared__ element tile[];
+    unsigned block = blockDim.x;
+    unsigned tid = threadIdx.x;
+    size_t i = (size_t)blockIdx.x * block + tid;
+
+    tile[tid] = i < n ? input[i] : 0;
+    __syncthreads();
+    for (unsigned stride = 1; stride < block; stride *= 2) {
+        unsigned left = 2 * stride * tid;
+        if (left < block)
+            tile[left] += tile[left + stride];
+        __syncthreads();
+    }
+    if (tid == 0)
+        sums[blockIdx.x] = tile[0];
+}
+
+/* How many elements one block sums. */
+static size_t tile_of(unsigned block)
+{
+    return block;
+}
+
+static void launch(const struct reduction *r)
+{
+    unsigned threads = r->block;
+    unsigned grid = blocks_for(r->n, tile_of(r->block));
+    size_t shared = threads * sizeof(element);
+
+    reduce<<<grid, threads, shared>>>(r->input, r->sums, r->n);
+}
+
+int main(int argc, char **argv)
+{
+    return harness_main(argc, argv, tile_of, launch);
+}
