@@ -1,0 +1,100 @@
+/* What the sum of a tile must be, and how far from it a correct kernel may end.
+ *
+ * int: exact in 64 bits, so the check is equality.
+ * float and double: the reference carries a second double with what the first one lost (TwoSum: Knuth, TAOCP 2, 4.2.2, theorem B),
+ * so its own error is some 2^-106. The kernel adds a tile as a tree in which every element passes through depth = log2(tile)
+ * additions; then |got - want| <= gamma(depth) * sum |x|, gamma(k) = k u / (1 - k u), u half the distance from 1 to the next number
+ * (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 4.2, on pairwise summation). Storing a float sum in a double
+ * is exact, and so is subtracting the reference from a value that close to it, so nothing more is allowed for. */
+#include "protocol.h"
+
+#include <float.h>
+#include <math.h>
+
+bool close_enough(double got_minus_want, double bound)
+{ /* NaN compares false, so NaN fails */
+    return fabs(got_minus_want) <= bound;
+}
+
+#if TYPE_IS_INT
+struct reference reference_sum(const element *x, size_t n, size_t tile)
+{
+    struct reference r = {0, 0, 0};
+    (void)tile;
+    for (size_t i = 0; i < n; i++)
+        r.sum += x[i];
+    return r;
+}
+
+bool agrees(total got, struct reference want)
+{
+    return got == want.sum;
+}
+
+void add_reference(struct reference *sum, struct reference part)
+{
+    sum->sum += part.sum;
+}
+#else
+/* high + low + x, with the rounding error of high + x kept in low. */
+static inline void add_keeping_error(double *high, double *low, double x)
+{
+    double sum = *high + x;
+    double back = sum - *high;
+    *low += (*high - (sum - back)) + (x - back);
+    *high = sum;
+}
+
+static unsigned depth_of(size_t tile)
+{
+    unsigned depth = 0;
+    while (((size_t)1 << depth) < tile)
+        depth++;
+    return depth;
+}
+
+struct reference reference_sum(const element *x, size_t n, size_t tile)
+{
+    enum { LANES = 8 }; /* independent chains, which the compiler puts into SIMD registers */
+    double high[LANES] = {0}, low[LANES] = {0}, magnitude[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (unsigned lane = 0; lane < LANES; lane++) {
+            double value = (double)x[i + lane];
+            add_keeping_error(&high[lane], &low[lane], value);
+            magnitude[lane] += fabs(value);
+        }
+    for (; i < n; i++) {
+        add_keeping_error(&high[0], &low[0], (double)x[i]);
+        magnitude[0] += fabs((double)x[i]);
+    }
+    for (unsigned lane = 1; lane < LANES; lane++) {
+        add_keeping_error(&high[0], &low[0], high[lane]);
+        low[0] += low[lane];
+        magnitude[0] += magnitude[lane];
+    }
+    double unit = sizeof(element) == sizeof(float) ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
+    double k = depth_of(tile) * unit;
+    return (struct reference){high[0], low[0], k / (1 - k) * magnitude[0]};
+}
+
+bool agrees(total got, struct reference want)
+{ /* an infinite reference is our bug, not a pass */
+    return isfinite(want.sum) && close_enough((got - want.sum) - want.low, want.bound);
+}
+
+void add_reference(struct reference *sum, struct reference part)
+{
+    add_keeping_error(&sum->sum, &sum->low, part.sum);
+    sum->low += part.low;
+    sum->bound += part.bound;
+}
+#endif
+
+total cpu_sum(const element *x, size_t n)
+{
+    total sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum;
+}
