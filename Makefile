@@ -1,0 +1,224 @@
+# The ladder of reductions. `make` alone lists the targets; README.md says more.
+MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# The only list of steps, in ladder order.
+STEPS := step0_naive step1_shared step2_nodiverge step3_nobank step4_halfblocks step5_halfthreads step6_warpunroll step7_fullunroll
+
+# ---- what the command line may say ----
+TYPE   ?= int#               int, float or double
+DEVICE ?= auto#              auto, gpu or emulator
+N      ?= 2^25#              sizes, as --n takes them
+BLOCK  ?= 256#               threads a block, as --block takes them
+REPEAT ?= 20
+SEED   ?= 1
+NVCC   ?=#                   an nvcc of CUDA 13; otherwise CUDA_HOME, PATH, /usr/local/cuda, .venv
+CUDA_HOME ?=
+CUDA   ?=#                   wheel: the compiler from PyPI, whatever else there is
+ARCH   ?= 75 80 86 89 90#    GPUs to make machine code for; all others from 7.5 on translate the PTX when they start
+V      ?=#                   1: show the commands
+BUILD  ?= build
+SANITIZE ?=#                 set by `make sanitize`
+ifneq ($(filter default undefined,$(origin CC)),)
+CC := gcc
+endif
+
+override TYPE := $(strip $(TYPE))
+override ARCH := $(strip $(ARCH))
+Q := $(if $(filter 1,$(V)),,@)
+ifeq ($(filter $(TYPE),int float double),)
+$(error TYPE=$(TYPE) is not known; allowed are int, float and double)
+endif
+
+# ---- the CUDA compiler: looked for (and installed when missing) only if something is to be built ----
+WITHOUT_NVCC := help clean doctor diffs diff% plot
+SETUP := NVCC='$(NVCC)' CUDA_HOME='$(CUDA_HOME)' CUDA='$(strip $(CUDA))' sh common/setup.sh
+ifneq ($(filter-out $(WITHOUT_NVCC),$(or $(MAKECMDGOALS),help)),)
+TOOLKIT := $(shell $(SETUP) nvcc)
+ifeq ($(TOOLKIT),)
+$(error there is no CUDA 13 compiler; the lines above say why and what to do)
+endif
+else
+TOOLKIT := $(or $(shell $(SETUP) find-nvcc 2>/dev/null),nvcc none none none)
+endif
+CUDA_NVCC    := $(word 1,$(TOOLKIT))
+CUDA_INCLUDE := $(word 2,$(TOOLKIT))
+CUDA_RUNTIME := $(word 3,$(TOOLKIT))
+
+# ---- flags ----
+EMULATOR := $(BUILD)/emulator/libcudart.so.13
+OBJECTS  := $(BUILD)/$(TYPE)
+# Programs stand in their step's folder, and find the emulator from there; those with sanitizers stay in their own tree.
+PROGRAMS := $(if $(SANITIZE),$(BUILD)/)
+RUNPATH  := $(if $(SANITIZE),$$ORIGIN/../emulator,$$ORIGIN/../build/emulator)
+
+WARNINGS  := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+comma     := ,
+SANITIZER := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+OPTIMISE  := $(if $(SANITIZE),-O1 -g,-O3)
+DEPS       = -MMD -MP -MF $(@:.o=.d)
+
+HARNESS_FLAGS := -std=c11 $(OPTIMISE) -ffp-contract=off $(WARNINGS) $(SANITIZER) -DTYPE_$(TYPE) -Icommon -isystem $(CUDA_INCLUDE) \
+    -DEMULATOR_DIR='"$(RUNPATH)"' -DCUDART_DIR='"$(CUDA_RUNTIME)"' -DCOUNTERS_DIR='"$(CURDIR)/$(BUILD)/counters"'
+EMULATOR_FLAGS := -std=c11 $(OPTIMISE) -fPIC -pthread -ffp-contract=off -fvisibility=default -Wall -Wextra $(SANITIZER) \
+    -isystem $(CUDA_INCLUDE)
+GENCODE := $(if $(filter native,$(ARCH)),-gencode arch=native$(comma)code=native,\
+    $(foreach a,$(ARCH),-gencode arch=compute_$(a)$(comma)code=sm_$(a))) -gencode arch=compute_75,code=compute_75
+NVCC_FLAGS := -O3 -lineinfo $(GENCODE) --compress-mode=none --threads 2 -DTYPE_$(TYPE) -Icommon -Xcompiler -Wall
+LINK_FLAGS := -cudart none -Xlinker -rpath,'$(RUNPATH)' -Xlinker --enable-new-dtags $(if $(SANITIZE),-Xcompiler -fsanitize=address$(comma)undefined)
+
+# Everything is built again when a flag or a tool changes.
+$(OBJECTS)/flags: CONTENT = $(CC) $(HARNESS_FLAGS) $(CUDA_NVCC) $(NVCC_FLAGS)
+$(BUILD)/emulator/flags: CONTENT = $(CC) $(EMULATOR_FLAGS)
+$(BUILD)/link_flags: CONTENT = $(TYPE) $(CUDA_NVCC) $(LINK_FLAGS)
+$(OBJECTS)/flags $(BUILD)/emulator/flags $(BUILD)/link_flags: FORCE
+	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(CONTENT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(CONTENT))' > $@
+
+.PHONY: FORCE help run test test-gpu plot steps diffs doctor clean sanitize lint bench-emulator emulator
+FORCE:
+
+# ---- help ----
+help:
+	@echo 'make run              build and run every step, print one table     (sets up what is missing)'
+	@echo 'make test             run all tests                                 (sets up what is missing)'
+	@echo 'make step3            build one step; then ./step3/run, ./step3/run --help'
+	@echo 'make diff3            what changed from step 2 to step 3'
+	@echo 'make diffs            how many lines change from step to step: added plus removed, the two header lines aside'
+	@echo 'make plot             speed-ups and counters as pictures            (sets up what is missing)'
+	@echo 'make doctor           what this machine has and lacks, with a remedy for each'
+	@echo 'make sanitize         every step with address and undefined-behaviour sanitizers, on the emulator'
+	@echo 'make lint             warnings of gcc and clang as errors; cppcheck and clang-format where installed'
+	@echo 'make bench-emulator   how many warp instructions a second the emulator executes'
+	@echo 'make test-gpu         the tests that need a GPU'
+	@echo 'make clean            remove what was built (.venv stays)'
+	@echo 'Variables: TYPE=int|float|double DEVICE=auto|gpu|emulator N=2^25 BLOCK=256 REPEAT=20 SEED=1 ARCH="90 100" V=1'
+	@echo '           CC=compiler NVCC=file CUDA_HOME=folder CUDA=wheel (the CUDA compiler from PyPI)'
+
+# ---- the steps ----
+HARNESS := $(patsubst common/%.c,$(OBJECTS)/common/%.o,$(wildcard common/*.c))
+
+$(HARNESS): $(OBJECTS)/common/%.o: common/%.c $(OBJECTS)/flags
+	@mkdir -p $(@D)
+	@echo '  cc      $<'
+	$(Q)$(CC) $(HARNESS_FLAGS) $(DEPS) -c $< -o $@
+
+# The name, the folder before and the Watch line of the step in folder $(1), as the program learns them.
+before = $(if $(filter $(1),$(STEPS)),$(lastword $(filter-out $(1),$(shell printf '%s\n' $(STEPS) | sed '/^$(1)$$/q'))))
+watch  = $$(sed -n '2s|^ \* Watch: *\(.*[^. ]\)[. ]*\*/.*|\1|p' $(1))
+
+$(OBJECTS)/%/reduce.o: %/reduce.cu $(OBJECTS)/flags
+	@mkdir -p $(@D)
+	@echo '  nvcc    $<'
+	$(Q)$(CUDA_NVCC) $(NVCC_FLAGS) -DSTEP_NAME='"$(notdir $*)"' -DSTEP_BEFORE='"$(call before,$*)"' -DSTEP_WATCH="\"$(call watch,$<)\"" \
+	    $(DEPS) -c $< -o $@
+
+# Any folder with a reduce.cu makes a program, not the steps alone: FOLDER/run.
+$(PROGRAMS)%/run: $(OBJECTS)/%/reduce.o $(HARNESS) $(EMULATOR) $(BUILD)/link_flags
+	@mkdir -p $(@D)
+	$(Q)$(CUDA_NVCC) $(LINK_FLAGS) $(filter %.o,$^) $(EMULATOR:.13=) -lm -ldl -o $@
+.PRECIOUS: $(OBJECTS)/%/reduce.o
+
+STEP_PROGRAMS := $(STEPS:%=$(PROGRAMS)%/run)
+steps: $(STEP_PROGRAMS)
+
+# stepN builds the step and leaves a link to its folder; diffN shows what changed.
+number = $(patsubst step%,%,$(firstword $(subst _, ,$(1))))
+define step_targets
+.PHONY: step$(call number,$(1)) diff$(call number,$(1))
+step$(call number,$(1)): $(PROGRAMS)$(1)/run
+	@ln -sfn $(1) $$@
+diff$(call number,$(1)):
+	@$(if $(2),diff -u $(2)/reduce.cu $(1)/reduce.cu || true,echo 'step 0 is the first; there is nothing before it' >&2; exit 2)
+endef
+$(foreach s,$(STEPS),$(eval $(call step_targets,$(s),$(call before,$(s)))))
+
+diffs:
+	@sh common/diffs.sh $(STEPS)
+
+# ---- the emulator ----
+EMULATOR_SOURCES := $(wildcard common/emulator/*.c)
+EMULATOR_OBJECTS := $(patsubst common/emulator/%.c,$(BUILD)/emulator/%.o,$(filter-out %/ops_lane.c,$(EMULATOR_SOURCES)))
+# What one lane computes is compiled once for every SIMD level, and the emulator picks one when it starts.
+ifneq ($(filter %/ops_lane.c,$(EMULATOR_SOURCES)),)
+LEVELS := base
+ifeq ($(shell uname -m),x86_64)
+LEVELS += $(shell echo | $(CC) -march=x86-64-v3 -x c -fsyntax-only - 2>/dev/null && echo v3)
+endif
+EMULATOR_OBJECTS += $(LEVELS:%=$(BUILD)/emulator/ops_lane_%.o)
+EMULATOR_FLAGS += $(if $(filter v3,$(LEVELS)),-DHAVE_LANE_V3)
+endif
+EMULATOR_MAP := $(wildcard common/emulator/cudart.map)
+
+emulator: $(EMULATOR)
+$(BUILD)/emulator/ops_lane_%.o: common/emulator/ops_lane.c $(BUILD)/emulator/flags
+	@echo '  cc      $< ($*)'
+	$(Q)$(CC) $(EMULATOR_FLAGS) -DLANE_LEVEL=$* $(if $(filter v3,$*),-march=x86-64-v3) $(DEPS) -c $< -o $@
+$(BUILD)/emulator/%.o: common/emulator/%.c $(BUILD)/emulator/flags
+	@echo '  cc      $<'
+	$(Q)$(CC) $(EMULATOR_FLAGS) $(DEPS) -c $< -o $@
+$(EMULATOR): $(EMULATOR_OBJECTS) $(EMULATOR_MAP)
+	$(Q)$(CC) -shared -pthread $(SANITIZER) -Wl,-soname,libcudart.so.13 $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) \
+	    $(EMULATOR_MAP:%=-Wl,--version-script=%) $(EMULATOR_OBJECTS) -ldl -lm -o $@
+	@ln -sfn libcudart.so.13 $(@:.13=)
+
+# ---- run ----
+# One step after another, also under make -j: they would disturb each other's times.
+RUN_OPTIONS := --n '$(strip $(N))' --block '$(strip $(BLOCK))' --repeat '$(strip $(REPEAT))' --seed '$(strip $(SEED))' --device '$(strip $(DEVICE))'
+run: steps
+	@rm -f $(BUILD)/run.csv; failed=0; \
+	for step in $(STEPS); do \
+	    echo; ./$(PROGRAMS)$$step/run $(RUN_OPTIONS) --csv $(BUILD)/run.csv; status=$$?; \
+	    if [ $$status -eq 2 ]; then exit 2; fi; if [ $$status -ne 0 ]; then failed=1; fi; \
+	done; \
+	echo; python3 plots/table.py $(BUILD)/run.csv || failed=1; exit $$failed
+
+# ---- tests, plots ----
+test: steps
+	@python=$$($(SETUP) python pytest) && $$python -m pytest -q tests
+test-gpu: steps
+	@python=$$($(SETUP) python pytest) && $$python -m pytest -q tests -m gpu
+plot:
+	@python=$$($(SETUP) python matplotlib) && \
+	    $$python plots/plot.py --out plots/pictures $(wildcard $(BUILD)/run.csv) $(wildcard plots/recorded/*.csv)
+
+bench-emulator: $(EMULATOR) $(if $(wildcard tests/bench/Makefile),,$(wildcard $(BUILD)/emulator/bench))
+	@if [ -x $(BUILD)/emulator/bench ]; then $(BUILD)/emulator/bench; else echo 'there is no benchmark yet: tests/bench' >&2; exit 1; fi
+
+# Goals named together keep this order: nothing else runs while steps are timed.
+ifneq ($(filter run,$(MAKECMDGOALS)),)
+test plot bench-emulator: | run
+endif
+
+doctor:
+	@CC='$(CC)' $(SETUP:%common/setup.sh=%common/doctor.sh)
+
+# ---- checks of our own code ----
+sanitize:
+	+$(Q)$(MAKE) --no-print-directory BUILD=build/sanitize SANITIZE=1 steps
+	@for step in $(STEPS); do \
+	    ./build/sanitize/$$step/run --n 0-300,1000003 --device emulator --quiet && echo "$$step: clean" || exit 1; \
+	done
+
+C_SOURCES := $(wildcard common/*.c common/emulator/*.c)
+lint:
+	@for cc in gcc clang; do \
+	    command -v $$cc >/dev/null || { echo "$$cc is not installed"; continue; }; \
+	    for type in int float double; do for file in $(wildcard common/*.c); do \
+	        $$cc -std=c11 -O2 $(WARNINGS) -Werror -DTYPE_$$type -Icommon -isystem $(CUDA_INCLUDE) -c $$file -o /dev/null || exit 1; \
+	    done; done; \
+	    for file in $(EMULATOR_SOURCES); do \
+	        $$cc -std=c11 -O2 -fPIC -pthread -Wall -Wextra -Werror -DLANE_LEVEL=base -isystem $(CUDA_INCLUDE) -c $$file -o /dev/null || exit 1; \
+	    done; echo "$$cc: no warnings"; \
+	done
+	@if command -v cppcheck >/dev/null; then \
+	    cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability --suppress=missingInclude \
+	        -Icommon $(C_SOURCES) && echo 'cppcheck: nothing found'; else echo 'cppcheck is not installed'; fi
+	@if command -v clang-format >/dev/null; then \
+	    clang-format --dry-run -Werror $(C_SOURCES) $(wildcard common/*.h common/emulator/*.h) $(STEPS:%=%/reduce.cu) && \
+	    echo 'clang-format: as agreed'; else echo 'clang-format is not installed'; fi
+
+clean:
+	rm -rf build $(STEPS:%=%/run) $(foreach s,$(STEPS),step$(call number,$(s)))
+
+-include $(wildcard $(OBJECTS)/*/*.d $(BUILD)/emulator/*.d)
