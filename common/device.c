@@ -180,7 +180,8 @@ static bool chosen_before(struct device *d)
     unsetenv(CHOSEN);
     unsetenv(REASON);
     if (d->emulated != emulator_loaded())
-        fail(DEVICE_ERROR, "%s was wanted, but the loader took another libcudart.so.13; is LD_PRELOAD set?",
+        fail(DEVICE_ERROR,
+             "%s was wanted, but the loader took another " RUNTIME_FILE "; is LD_PRELOAD set, or the emulator not built?",
              d->emulated ? "the emulator" : "NVIDIA's CUDA runtime");
     return true;
 }

@@ -95,6 +95,12 @@ void add_reference(struct reference *sum, struct reference part); /* sums and bo
 total cpu_sum(const element *x, size_t n);                        /* the loop anyone would write, to be timed */
 
 /* ---- report.c: what the user reads ---- */
+
+/* Every byte of the sums before a launch: -1 as a 64-bit sum of numbers that are not negative, NaN as a double, so that no right
+ * sum looks like it. */
+enum { POISON = 0xff };
+enum { GUARD = 1024 }; /* sums after the last, poisoned too, which a kernel must leave alone */
+
 struct verdict {
     size_t wrong;             /* partial sums that differ, or were never written */
     size_t first;             /* the first of them */

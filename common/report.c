@@ -23,6 +23,13 @@ void report_device(const struct device *d)
 
 /* ---- the verdict ---- */
 
+static bool is_poison(total value)
+{
+    total poison;
+    memset(&poison, POISON, sizeof poison);
+    return memcmp(&value, &poison, sizeof value) == 0;
+}
+
 static void report_failure(const struct result *r)
 {
     const struct verdict *v = &r->verdict;
@@ -31,15 +38,15 @@ static void report_failure(const struct result *r)
         fprintf(stderr, "%s: n = %zu, block %u: %zu of %zu partial sums are wrong; the first is sums[%zu]: got ", r->step->name,
                 r->n, r->block, v->wrong, r->tiles, v->first);
         print_total(stderr, v->got);
-        fprintf(stderr, ", want ");
+        fprintf(stderr, "%s, want ", is_poison(v->got) ? " (as before the launch: nothing was written there)" : "");
         print_total(stderr, v->want);
         if (!TYPE_IS_INT)
             fprintf(stderr, " within %.3g", v->bound);
         fprintf(stderr, "\n");
     }
     if (v->guard_overwritten)
-        fprintf(stderr, "%s: n = %zu, block %u: the kernel wrote to %zu places after its last sum, sums[%zu]\n", r->step->name,
-                r->n, r->block, v->guard_overwritten, r->tiles - 1);
+        fprintf(stderr, "%s: n = %zu, block %u: the kernel wrote to %zu of the %d sums after its last, sums[%zu]\n", r->step->name,
+                r->n, r->block, v->guard_overwritten, GUARD, r->tiles - 1);
 }
 
 /* ---- times ---- */
@@ -106,7 +113,7 @@ static void report_counters(const struct result *r)
 
 void report_full(const struct result *r)
 {
-    printf("%s: %zu %ss of seed %llu, blocks of %u threads, %zu tiles of %zu elements\n", r->step->name, r->n, TYPE_NAME,
+    printf("%s: n = %zu %ss of seed %llu, block %u, %zu tiles of %zu elements\n", r->step->name, r->n, TYPE_NAME,
            (unsigned long long)r->seed, r->block, r->tiles, r->tile);
     printf("sum:    ");
     print_total(stdout, r->verdict.sum);
