@@ -282,6 +282,11 @@ char *memory_host(const void *device, size_t bytes)
     return found->host + (address - found->base);
 }
 
+bool memory_reserved(uint64_t address)
+{
+    return address >= range_start && address < range_end;
+}
+
 size_t memory_total(void)
 {
     return host_memory_total();
@@ -301,7 +306,7 @@ void memory_each(void (*each)(const struct allocation *, void *), void *context)
 {
     for (size_t i = live_count; i-- > 0;) { /* from the end, so that `each` may free what it is given */
         const struct entry *entry = live[i];
-        if (!entry->borrowed && entry->allocation.kind <= MEMORY_MANAGED)
+        if (!entry->borrowed && !entry->allocation.name)
             each(&entry->allocation, context);
     }
 }

@@ -42,6 +42,9 @@ const struct allocation *memory_find_freed(uint64_t address);
 /* Host bytes behind [device, device + bytes), or NULL unless one live allocation holds them all. */
 char *memory_host(const void *device, size_t bytes);
 
+/* In the range of device addresses, live or not: no host pointer, whatever else it is. */
+bool memory_reserved(uint64_t address);
+
 /* In bytes. The free figure is what the host can still give: /proc/meminfo's MemAvailable and the cgroup's limit. */
 size_t memory_total(void);
 size_t memory_available(void);
