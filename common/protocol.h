@@ -26,7 +26,7 @@
 enum status { VERIFIED = 0, WRONG_RESULT = 1, BAD_USAGE = 2, DEVICE_ERROR = 3 };
 
 void fail_name(const char *program); /* how messages begin; call it first */
-_Noreturn void fail(enum status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fail(enum status status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 
 /* Every CUDA call goes through CUDA(call): on an error it names the place, the call and the cause, and exits with DEVICE_ERROR. */
 #define CUDA(call) cuda_must_succeed((call), #call, __FILE__, __LINE__)
