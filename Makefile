@@ -21,12 +21,13 @@ V      ?=#                   1: show the commands
 BUILD  ?= build
 SANITIZE ?=#                 set by `make sanitize`
 ifneq ($(filter default undefined,$(origin CC)),)
-CC := gcc
+CC := $(if $(shell command -v gcc),gcc,cc)
 endif
 
 override TYPE := $(strip $(TYPE))
 override ARCH := $(strip $(ARCH))
 Q := $(if $(filter 1,$(V)),,@)
+SAY := @$(if $(findstring s,$(filter-out --%,$(firstword $(MAKEFLAGS)))),:,echo)# nothing under make -s
 ifeq ($(filter $(TYPE),int float double),)
 $(error TYPE=$(TYPE) is not known; allowed are int, float and double)
 endif
@@ -100,7 +101,7 @@ HARNESS := $(patsubst common/%.c,$(OBJECTS)/common/%.o,$(wildcard common/*.c))
 
 $(HARNESS): $(OBJECTS)/common/%.o: common/%.c $(OBJECTS)/flags
 	@mkdir -p $(@D)
-	@echo '  cc      $<'
+	$(SAY) '  cc      $<'
 	$(Q)$(CC) $(HARNESS_FLAGS) $(DEPS) -c $< -o $@
 
 # The name, the folder before and the Watch line of the step in folder $(1), as the program learns them.
@@ -109,7 +110,7 @@ watch  = $$(sed -n '2s|^ \* Watch: *\(.*[^. ]\)[. ]*\*/.*|\1|p' $(1))
 
 $(OBJECTS)/%/reduce.o: %/reduce.cu $(OBJECTS)/flags
 	@mkdir -p $(@D)
-	@echo '  nvcc    $<'
+	$(SAY) '  nvcc    $<'
 	$(Q)$(CUDA_NVCC) $(NVCC_FLAGS) -DSTEP_NAME='"$(notdir $*)"' -DSTEP_BEFORE='"$(call before,$*)"' -DSTEP_WATCH="\"$(call watch,$<)\"" \
 	    $(DEPS) -c $< -o $@
 
@@ -152,10 +153,10 @@ EMULATOR_MAP := $(wildcard common/emulator/cudart.map)
 
 emulator: $(EMULATOR)
 $(BUILD)/emulator/ops_lane_%.o: common/emulator/ops_lane.c $(BUILD)/emulator/flags
-	@echo '  cc      $< ($*)'
+	$(SAY) '  cc      $< ($*)'
 	$(Q)$(CC) $(EMULATOR_FLAGS) -DLANE_LEVEL=$* $(if $(filter v3,$*),-march=x86-64-v3) $(DEPS) -c $< -o $@
 $(BUILD)/emulator/%.o: common/emulator/%.c $(BUILD)/emulator/flags
-	@echo '  cc      $<'
+	$(SAY) '  cc      $<'
 	$(Q)$(CC) $(EMULATOR_FLAGS) $(DEPS) -c $< -o $@
 $(EMULATOR): $(EMULATOR_OBJECTS) $(EMULATOR_MAP)
 	$(Q)$(CC) -shared -pthread $(SANITIZER) -Wl,-soname,libcudart.so.13 $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) \
@@ -182,8 +183,10 @@ plot:
 	@python=$$($(SETUP) python matplotlib) && \
 	    $$python plots/plot.py --out plots/pictures $(wildcard $(BUILD)/run.csv) $(wildcard plots/recorded/*.csv)
 
-bench-emulator: $(EMULATOR) $(if $(wildcard tests/bench/Makefile),,$(wildcard $(BUILD)/emulator/bench))
-	@if [ -x $(BUILD)/emulator/bench ]; then $(BUILD)/emulator/bench; else echo 'there is no benchmark yet: tests/bench' >&2; exit 1; fi
+# tests/bench, when it is there, says how to make $(BUILD)/emulator/bench.
+-include $(wildcard tests/bench/bench.mk)
+bench-emulator: $(EMULATOR) $(if $(wildcard tests/bench/bench.mk),$(BUILD)/emulator/bench)
+	@if [ -x $(BUILD)/emulator/bench ]; then $(BUILD)/emulator/bench; else echo 'there is no benchmark: tests/bench/bench.mk is missing' >&2; exit 1; fi
 
 # Goals named together keep this order: nothing else runs while steps are timed.
 ifneq ($(filter run,$(MAKECMDGOALS)),)

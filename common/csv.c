@@ -65,7 +65,7 @@ static void field(FILE *out, const char *text)
 static void number(FILE *out, bool known, double value)
 {
     if (known)
-        fprintf(out, ",%.6g", value);
+        fprintf(out, ",%.3f", value);
     else
         fputc(',', out);
 }

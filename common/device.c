@@ -110,14 +110,31 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
-/* Does the directory hold a runtime that is not the emulator? */
-static bool holds_runtime(const char *directory)
+static bool holds_emulator(const char *directory)
 {
     char file[PATH_MAX + 32], emulator[PATH_MAX + 32];
     emulator_directory(emulator, PATH_MAX);
     strcat(emulator, "/" RUNTIME_FILE);
     snprintf(file, sizeof file, "%s/" RUNTIME_FILE, directory);
-    return access(file, R_OK) == 0 && !same_file(file, emulator);
+    return same_file(file, emulator);
+}
+
+static bool holds_nvidia_runtime(const char *directory)
+{
+    char file[PATH_MAX + 32];
+    snprintf(file, sizeof file, "%s/" RUNTIME_FILE, directory);
+    return access(file, R_OK) == 0 && !holds_emulator(directory);
+}
+
+/* Is the emulator the first that LD_LIBRARY_PATH names? ./emulate does that. */
+static bool emulator_named_first(void)
+{
+    char first[PATH_MAX];
+    const char *library_path = getenv("LD_LIBRARY_PATH");
+    if (!library_path)
+        return false;
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(library_path, ":"), library_path);
+    return holds_emulator(first);
 }
 
 /* What the loader's own cache says: a line "libcudart.so.13 (libc6,x86-64) => /usr/.../libcudart.so.13". */
@@ -135,7 +152,7 @@ static bool runtime_in_loader_cache(char *out, size_t most)
             continue;
         *slash = '\0';
         snprintf(out, most, "%s", path + 3);
-        found = holds_runtime(out);
+        found = holds_nvidia_runtime(out);
     }
     pclose(list);
     return found;
@@ -148,7 +165,7 @@ static bool runtime_directory(char *out, size_t most)
     snprintf(list, sizeof list, "%s%s%s:%s:%s:/usr/local/cuda/lib64", home ? home : "", home ? "/lib64:" : "", CUDART_DIR,
              "/usr/local/cuda-" STRING(TOOLKIT_MAJOR) "/lib64", library_path ? library_path : "");
     for (char *rest = list, *entry; (entry = strtok_r(rest, ":", &rest));)
-        if (holds_runtime(entry)) {
+        if (holds_nvidia_runtime(entry)) {
             snprintf(out, most, "%s", entry);
             return true;
         }
@@ -191,6 +208,8 @@ static void decide(struct device *d, const struct options *o, char *runtime, siz
     d->emulated = true;
     if (o->device == DEVICE_EMULATOR)
         snprintf(d->why, sizeof d->why, "asked for");
+    else if (o->device == DEVICE_AUTO && emulator_named_first())
+        snprintf(d->why, sizeof d->why, "LD_LIBRARY_PATH names it first");
     else if (gpu_works(d->why, sizeof d->why)) {
         d->emulated = emulator_loaded() && !runtime_directory(runtime, most);
         snprintf(d->why, sizeof d->why, "%s",
