@@ -5,6 +5,7 @@
  * and only cudaDeviceReset ends that. */
 #define _GNU_SOURCE
 #include "cudart.h"
+#include "settings.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +14,15 @@ static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* a host 
 static cudaError_t sticky;
 static _Thread_local cudaError_t last;
 
-void front_enter(void)
+void front_lock(void)
 {
     pthread_mutex_lock(&lock);
+}
+
+void front_enter(void)
+{
+    settings(); /* a setting that is not understood ends the program here, not when somebody needs it */
+    front_lock();
 }
 
 cudaError_t front_leave(cudaError_t error)

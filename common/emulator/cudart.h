@@ -12,9 +12,10 @@
 
 /* An API function's body. CALL: a call that needs the device, so it answers with the sticky error once a kernel has failed.
  * QUERY: one that answers even then. Both take the lock and keep the thread's last error. */
-#define CALL(expression)  (front_enter(), front_leave(front_sticky() ? front_sticky() : (expression)))
+#define CALL(expression) (front_enter(), front_leave(front_sticky() ? front_sticky() : (expression)))
 #define QUERY(expression) (front_enter(), front_leave(expression))
-void front_enter(void);
+void front_lock(void);  /* registration: before main, when the program may still change its environment */
+void front_enter(void); /* a call: the environment holds from here on */
 cudaError_t front_leave(cudaError_t error);
 cudaError_t front_sticky(void);
 void front_set_sticky(cudaError_t error); /* a kernel failed: what the next calls will say */

@@ -65,7 +65,7 @@ static void *grown(void *list, size_t count, size_t each)
 
 void **__cudaRegisterFatBinary(void *wrapper)
 {
-    front_enter();
+    front_lock();
     struct binary *binary = grown(NULL, 0, sizeof *binary);
     *binary = (struct binary){.wrapper = wrapper, .next = binaries};
     binaries = binary;
@@ -82,7 +82,7 @@ void __cudaRegisterFunction(void **handle, const char *stub, char *device_name, 
                             uint3 *block, dim3 *block_size, dim3 *grid_size, int *warp_size)
 {
     (void)device_name, (void)thread_limit, (void)thread, (void)block, (void)block_size, (void)grid_size, (void)warp_size;
-    front_enter();
+    front_lock();
     struct kernel *kernel = grown(NULL, 0, sizeof *kernel);
     *kernel = (struct kernel){.stub = stub, .name = name, .binary = (struct binary *)handle, .carveout = -1};
     kernels = grown(kernels, kernel_count, sizeof *kernels);
@@ -92,7 +92,7 @@ void __cudaRegisterFunction(void **handle, const char *stub, char *device_name, 
 
 static void register_variable(void **handle, const void *host, const char *name, void **managed)
 {
-    front_enter();
+    front_lock();
     variables = grown(variables, variable_count, sizeof *variables);
     variables[variable_count++] =
         (struct variable){.host = host, .name = name, .managed = managed, .binary = (struct binary *)handle};
@@ -116,7 +116,7 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device_name, con
 
 void __cudaUnregisterFatBinary(void **handle)
 {
-    front_enter();
+    front_lock();
     struct binary *binary = (struct binary *)handle, **link = &binaries;
     size_t kept = 0;
 
@@ -205,8 +205,8 @@ static cudaError_t load(struct binary *binary)
 void binaries_unload(void)
 {
     for (size_t i = 0; i < kernel_count; i++)
-        *kernels[i] = (struct kernel){
-            .stub = kernels[i]->stub, .name = kernels[i]->name, .binary = kernels[i]->binary, .carveout = -1};
+        *kernels[i] =
+            (struct kernel){.stub = kernels[i]->stub, .name = kernels[i]->name, .binary = kernels[i]->binary, .carveout = -1};
     for (struct binary *binary = binaries; binary; binary = binary->next) {
         if (binary->module)
             module_unload(binary->module);
