@@ -109,8 +109,8 @@ static cudaError_t properties(struct cudaDeviceProp *out, int device)
     out->totalGlobalMem = memory_total();
     out->pciBusID = device;
 #define ATTRIBUTE(name, value)
-#define PROPERTY(field, name)                                          \
-    if (attribute(&value, cudaDevAttr##name, device) == cudaSuccess) \
+#define PROPERTY(field, name)                                                                                                      \
+    if (attribute(&value, cudaDevAttr##name, device) == cudaSuccess)                                                               \
         out->field = (__typeof(out->field))value;
 #include "device_attributes.def"
 #undef ATTRIBUTE
@@ -198,12 +198,9 @@ cudaError_t cudaDeviceReset(void)
 
 /* Limits are kept and given back. None changes a kernel's run here: its stack is as large as its PTX says. Defaults: an H200's. */
 static const size_t default_limits[] = {
-    [cudaLimitStackSize] = 1024,
-    [cudaLimitPrintfFifoSize] = 8650752,
-    [cudaLimitMallocHeapSize] = 8388608,
-    [cudaLimitDevRuntimePendingLaunchCount] = 2048,
-    [cudaLimitMaxL2FetchGranularity] = 64,
-    [cudaLimitPersistingL2CacheSize] = 0,
+    [cudaLimitStackSize] = 1024,           [cudaLimitPrintfFifoSize] = 8650752,
+    [cudaLimitMallocHeapSize] = 8388608,   [cudaLimitDevRuntimePendingLaunchCount] = 2048,
+    [cudaLimitMaxL2FetchGranularity] = 64, [cudaLimitPersistingL2CacheSize] = 0,
 };
 enum { LIMITS = sizeof default_limits / sizeof *default_limits };
 static size_t chosen_limits[LIMITS];

@@ -1,7 +1,7 @@
 /* Launches: from <<<grid, block, shared, stream>>> to launch.h. Also what a program may ask about a kernel (attributes, occupancy).
  *
- * nvcc turns k<<<g, b, s, st>>>(a) into __cudaPushCallConfiguration(g, b, s, st) and a call of a stub, which takes the configuration
- * back with __cudaPopCallConfiguration and calls __cudaLaunchKernel (CUDA 13; cudaLaunchKernel before). */
+ * nvcc turns k<<<g, b, s, st>>>(a) into __cudaPushCallConfiguration(g, b, s, st) and a call of a stub, which takes the
+ * configuration back with __cudaPopCallConfiguration and calls __cudaLaunchKernel (CUDA 13; cudaLaunchKernel before). */
 #define _GNU_SOURCE
 #include "launch.h"
 #include "cudart.h"
@@ -79,7 +79,8 @@ cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **arg
     return CALL(launch_kernel(func, (struct configuration){grid, block, shared, stream}, arguments, false));
 }
 
-cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream)
+cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                        cudaStream_t stream)
 {
     return CALL(launch_kernel(func, (struct configuration){grid, block, shared, stream}, arguments, true));
 }
@@ -98,15 +99,12 @@ static cudaError_t read_attribute(const cudaLaunchAttribute *attribute, bool *co
     case cudaLaunchAttributePreferredSharedMemoryCarveout:
     case cudaLaunchAttributeProgrammaticStreamSerialization: /* permits overlap; one after the other is always right */
         return cudaSuccess;
-    case cudaLaunchAttributeCooperative:
-        *cooperative = attribute->val.cooperative != 0;
-        return cudaSuccess;
+    case cudaLaunchAttributeCooperative: *cooperative = attribute->val.cooperative != 0; return cudaSuccess;
     case cudaLaunchAttributeClusterDimension:
         if (attribute->val.clusterDim.x * attribute->val.clusterDim.y * attribute->val.clusterDim.z == 1)
             return cudaSuccess;
         return front_lacks("thread block clusters (cudaLaunchAttributeClusterDimension)");
-    default:
-        return front_lacks("such launch attribute (cudaLaunchKernelExC)");
+    default: return front_lacks("such launch attribute (cudaLaunchKernelExC)");
     }
 }
 
@@ -179,10 +177,8 @@ static cudaError_t set_kernel_attribute(const void *func, enum cudaFuncAttribute
     case cudaFuncAttributeRequiredClusterHeight:
     case cudaFuncAttributeRequiredClusterDepth:
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
-    case cudaFuncAttributeClusterSchedulingPolicyPreference:
-        return front_lacks("thread block clusters (cudaFuncSetAttribute)");
-    default:
-        return cudaErrorInvalidValue;
+    case cudaFuncAttributeClusterSchedulingPolicyPreference: return front_lacks("thread block clusters (cudaFuncSetAttribute)");
+    default: return cudaErrorInvalidValue;
     }
 }
 

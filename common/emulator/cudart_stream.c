@@ -122,7 +122,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 }
 
 /* An answer about a stream, written only if the handle and the place for the answer are good. */
-#define ANSWER(stream, out, value) \
+#define ANSWER(stream, out, value)                                                                                                 \
     QUERY(!stream_valid(stream) ? cudaErrorInvalidResourceHandle : !(out) ? cudaErrorInvalidValue : (*(out) = (value), cudaSuccess))
 
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
@@ -153,8 +153,9 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
 /* Host functions run at the call: all work before them is done. The lock is not held, as they may take locks of the program's. */
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
-    cudaError_t error =
-        CALL(!stream_valid(stream) ? cudaErrorInvalidResourceHandle : !function ? cudaErrorInvalidValue : cudaSuccess);
+    cudaError_t error = CALL(!stream_valid(stream) ? cudaErrorInvalidResourceHandle
+                             : !function           ? cudaErrorInvalidValue
+                                                   : cudaSuccess);
 
     if (error == cudaSuccess)
         function(data);
@@ -163,9 +164,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void *data, unsigned flags)
 {
-    cudaError_t error = QUERY(!stream_valid(stream)   ? cudaErrorInvalidResourceHandle
-                              : !function || flags ? cudaErrorInvalidValue
-                                                   : cudaSuccess);
+    cudaError_t error = QUERY(!stream_valid(stream) ? cudaErrorInvalidResourceHandle
+                              : !function || flags  ? cudaErrorInvalidValue
+                                                    : cudaSuccess);
 
     if (error == cudaSuccess)
         function(stream, front_sticky(), data); /* callbacks are told of a fault and run even so */

@@ -7,11 +7,11 @@ void front_enter(void);
 cudaError_t front_leave(cudaError_t error);
 cudaError_t front_lacks(const char *name);
 
-#define STUB(name)                             \
-    cudaError_t name(void);                    \
-    cudaError_t name(void)                     \
-    {                                          \
-        front_enter();                         \
-        return front_leave(front_lacks(#name)); \
+#define STUB(name)                                                                                                                 \
+    cudaError_t name(void);                                                                                                        \
+    cudaError_t name(void)                                                                                                         \
+    {                                                                                                                              \
+        front_enter();                                                                                                             \
+        return front_leave(front_lacks(#name));                                                                                    \
     }
 #include "cudart_stubs.def"

@@ -41,8 +41,8 @@ static size_t field_of(const char *path, const char *key)
 }
 
 /* One group's limit, and what is left under it. Cached file pages count as used there but are given back on demand. */
-static void lower_by_group(const char *directory, const char *limit_file, const char *usage_file, const char *cache_key, size_t *total,
-                           size_t *left)
+static void lower_by_group(const char *directory, const char *limit_file, const char *usage_file, const char *cache_key,
+                           size_t *total, size_t *left)
 {
     size_t limit = number_in(directory, limit_file), usage = number_in(directory, usage_file);
     char path[PATH + 64];

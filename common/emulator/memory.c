@@ -19,9 +19,9 @@ enum {
     HUGE_PAGES = 4096 * 1024, /* from here on ask for huge pages: fewer page faults while the program fills it */
     FREED_KEPT = 65536        /* records of freed memory, for reports */
 };
-#define GAP_MOST    ((size_t)1 << 30)
-#define RANGE_HINT  ((void *)0x200000000000)
-#define RANGE_MOST  ((size_t)16 << 40)
+#define GAP_MOST ((size_t)1 << 30)
+#define RANGE_HINT ((void *)0x200000000000)
+#define RANGE_MOST ((size_t)16 << 40)
 #define RANGE_LEAST ((size_t)64 << 30)
 
 struct entry {
@@ -201,12 +201,12 @@ static void *allocate_locked(size_t bytes, enum memory_kind kind, const char *na
     new.allocation.host = take_bytes(bytes, on_host(kind) ? PAGE : ALIGNMENT);
     if (!new.allocation.host)
         return NULL;
-    new.allocation.base = on_host(kind) ? (uint64_t)(uintptr_t)new.allocation.host : take_addresses(bytes);
+    new.allocation.base = on_host(kind) ? (uint64_t)(uintptr_t) new.allocation.host : take_addresses(bytes);
     if (new.allocation.base == 0 || !insert(&new)) {
         give_bytes(new.allocation.host, bytes);
         return NULL;
     }
-    return (void *)(uintptr_t)new.allocation.base;
+    return (void *)(uintptr_t) new.allocation.base;
 }
 
 void *memory_allocate(size_t bytes, enum memory_kind kind, const char *name)

@@ -15,7 +15,7 @@ enum memory_kind { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MANAGED, MEMORY_VARIABLE
 struct allocation {
     uint64_t base; /* device address of the first byte */
     size_t bytes;
-    char *host;    /* the byte behind `base` */
+    char *host; /* the byte behind `base` */
     enum memory_kind kind;
     bool freed;
     const char *name; /* of a __device__ or __constant__ variable; NULL for cudaMalloc's */
@@ -23,15 +23,16 @@ struct allocation {
 
 /* Generic windows: no host pointer has these upper bits. */
 #define WINDOW_SHARED 0x0100000000000000u
-#define WINDOW_LOCAL  0x0200000000000000u
-#define WINDOW_PARAM  0x0300000000000000u
-#define WINDOW_MASK   0xff00000000000000u
+#define WINDOW_LOCAL 0x0200000000000000u
+#define WINDOW_PARAM 0x0300000000000000u
+#define WINDOW_MASK 0xff00000000000000u
 
 /* A zero-byte request gives NULL and no error, as cudaMalloc does. NULL for other sizes: the host has not so much memory. */
 void *memory_allocate(size_t bytes, enum memory_kind kind, const char *name);
 bool memory_free(void *device); /* false: not the start of a live allocation */
 
-/* cudaHostRegister: the program's own bytes become pinned memory, and back. False: part of them is known already; not registered. */
+/* cudaHostRegister: the program's own bytes become pinned memory, and back. False: part of them is known already; not registered.
+ */
 bool memory_register(void *host, size_t bytes);
 bool memory_unregister(void *host);
 

@@ -126,7 +126,8 @@ static void read_schedule(const char *text)
 
 static void read_settings(void)
 {
-    current.threads = (int)number_between("EMULATOR_THREADS", 1, THREADS_MOST, (uint64_t)processors(), "a whole number from 1 to 1024");
+    current.threads =
+        (int)number_between("EMULATOR_THREADS", 1, THREADS_MOST, (uint64_t)processors(), "a whole number from 1 to 1024");
     current.devices = (int)number_between("EMULATOR_DEVICES", 1, DEVICES_MOST, 1, "a whole number from 1 to 16");
     current.timeout = number_between("EMULATOR_TIMEOUT", 0, UINT64_MAX, UINT64_C(4294967296),
                                      "a whole number of warp instructions (0: no limit)");
