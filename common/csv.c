@@ -108,7 +108,7 @@ void csv_row(FILE *out, const struct result *r, int argc, char **argv)
         fputc(',', out);
         for (size_t i = 0; i < r->counter_count; i++)
             if (strcmp(r->counters[i].name, columns[column]) == 0)
-                fprintf(out, "%.17g", r->counters[i].value);
+                fprintf(out, "%.16g", r->counters[i].value);
     }
     fputc('\n', out);
     if (fflush(out) != 0)

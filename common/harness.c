@@ -53,7 +53,8 @@ static void *allocate_host(size_t bytes)
 static struct buffers allocate(const struct options *o, const struct step *step, const struct device *d)
 {
     struct buffers b = {0};
-    size_t data = (largest_size(o) + 1) * sizeof(element); /* + 1: an array of none is an address too */
+    size_t n = largest_size(o);
+    size_t data = (n > 0 ? n : 1) * sizeof(element); /* no more than n, so that the emulator sees a read past the end */
     size_t sums = (most_tiles(o, step) + GUARD) * sizeof(total);
     size_t available = 0, all = 0;
 
@@ -246,8 +247,11 @@ static void measure(struct result *r, const struct buffers *b, const struct opti
 {
     prepare(b, r);
     reset_counters();
+    if (r->device->emulated && one_measurement(o))
+        busy("the emulator is at work");
     launch(b, r);
     wait_for_kernel(r);
+    busy(NULL);
     r->verdict = verify(b, r);
     if (r->device->emulated || !is_verified(&r->verdict))
         return;

@@ -138,6 +138,7 @@ void report_device(const struct device *d);
 void report_full(const struct result *r);
 void report_line(const struct result *r);
 void progress(const char *what, size_t done, size_t all); /* a bar on stderr, on a terminal, from the second second on */
+void busy(const char *what);                              /* the same without a measure of what is done; NULL when it is over */
 void print_total(FILE *out, total value);
 
 /* ---- csv.c: one row a measurement; counters remembered for the next step's report ---- */

@@ -98,15 +98,15 @@ static void report_counters(const struct result *r)
         double before;
         if (!watched(r->step, c->name))
             continue;
-        printf("    %-24s %15.11g", c->name, c->value);
+        printf("    %-24s %18.15g", c->name, c->value);
         if (recall_counter(r, c->name, &before))
-            printf("    %s: %.11g", r->step->before, before);
+            printf("    %s: %.15g", r->step->before, before);
         printf("    %s\n", c->meaning);
     }
     printf("other counters (all emulated):\n");
     for (size_t i = 0; i < r->counter_count; i++)
         if (!watched(r->step, r->counters[i].name))
-            printf("    %-24s %15.11g    %s\n", r->counters[i].name, r->counters[i].value, r->counters[i].meaning);
+            printf("    %-24s %18.15g    %s\n", r->counters[i].name, r->counters[i].value, r->counters[i].meaning);
 }
 
 /* ---- reports ---- */
@@ -171,4 +171,16 @@ void progress(const char *what, size_t done, size_t all)
         shown = false;
         current = NULL;
     }
+}
+
+void busy(const char *what)
+{
+    static bool shown;
+    if (!isatty(STDERR_FILENO) || (!what && !shown))
+        return;
+    if (what)
+        fprintf(stderr, "%s ...", what);
+    else
+        fprintf(stderr, "\r%*s\r", 78, "");
+    shown = what != NULL;
 }
