@@ -1,0 +1,189 @@
+/* The decoded program: what the parser builds, cfg.c completes and warp.c runs.
+ *
+ * A register is a row of 32 lanes in the warp's register file, at a byte offset called its slot: 4 bytes a lane up to 32-bit
+ * types, 8 bytes a lane for 64-bit ones, and one 32-bit mask for a predicate. Immediates, special registers and kernel
+ * parameters have slots too, filled before the kernel starts, so that an instruction only ever sees slots. */
+#ifndef PTX_H
+#define PTX_H
+#include "module.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* X(name, bytes) */
+#define PTX_TYPES(X)                                                                                                             \
+    X(b8, 1) X(b16, 2) X(b32, 4) X(b64, 8) X(u8, 1) X(u16, 2) X(u32, 4) X(u64, 8) X(s8, 1) X(s16, 2) X(s32, 4) X(s64, 8)          \
+    X(f32, 4) X(f64, 8) X(pred, 0) X(f16, 2) X(f16x2, 4) X(bf16, 2) X(bf16x2, 4) X(b128, 16)
+
+enum type {
+    T_none,
+#define X(name, bytes) T_##name,
+    PTX_TYPES(X)
+#undef X
+    TYPE_COUNT
+};
+extern const char *const type_names[TYPE_COUNT];
+extern const uint8_t type_bytes[TYPE_COUNT];
+static inline bool type_is_signed(enum type t) { return t >= T_s8 && t <= T_s64; }
+/* Bytes a lane of a register of this type takes; 0 for a predicate, whose 32 lanes share one mask. */
+static inline unsigned type_lane_bytes(enum type t) { return t == T_pred ? 0 : type_bytes[t] <= 4 ? 4 : type_bytes[t]; }
+
+enum space { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM, SPACE_REG };
+extern const char *const space_names[];
+
+/* Special registers that have a slot, filled when a block or warp starts. X(id, "name", how often it changes) */
+#define PTX_SPECIALS(X)                                                                                                          \
+    X(tid_x, "%tid.x") X(tid_y, "%tid.y") X(tid_z, "%tid.z") X(ntid_x, "%ntid.x") X(ntid_y, "%ntid.y") X(ntid_z, "%ntid.z")      \
+    X(ctaid_x, "%ctaid.x") X(ctaid_y, "%ctaid.y") X(ctaid_z, "%ctaid.z") X(nctaid_x, "%nctaid.x") X(nctaid_y, "%nctaid.y")       \
+    X(nctaid_z, "%nctaid.z") X(laneid, "%laneid") X(warpid, "%warpid") X(nwarpid, "%nwarpid") X(smid, "%smid")                   \
+    X(nsmid, "%nsmid") X(gridid, "%gridid") X(lanemask_eq, "%lanemask_eq") X(lanemask_lt, "%lanemask_lt")                        \
+    X(lanemask_le, "%lanemask_le") X(lanemask_gt, "%lanemask_gt") X(lanemask_ge, "%lanemask_ge")                                 \
+    X(dynamic_smem_size, "%dynamic_smem_size") X(total_smem_size, "%total_smem_size") X(envreg, "%envreg")
+enum special {
+#define X(id, name) SPECIAL_##id,
+    PTX_SPECIALS(X)
+#undef X
+    SPECIAL_COUNT,
+    SPECIAL_clock = SPECIAL_COUNT, /* these change while a warp runs: mov reads them anew each time */
+    SPECIAL_clock64,
+    SPECIAL_globaltimer
+};
+
+/* A variable or parameter: a name with a place in some space. */
+struct symbol {
+    const char *name;
+    enum space space;
+    enum type type;
+    size_t align, bytes; /* bytes is 0 for `extern .shared name[]`, whose size the launch gives */
+    uint64_t address;    /* the device address (global, const) or the offset in its space (shared, local, param) */
+    bool is_extern, placed;
+    char *initial;       /* `bytes` bytes, or NULL for zeros */
+    struct relocation { size_t at; const struct symbol *target; int64_t addend; bool generic; } *relocations;
+    size_t relocation_count;
+};
+
+enum operand_kind { OPERAND_NONE, OPERAND_REGISTER, OPERAND_SPECIAL, OPERAND_IMMEDIATE, OPERAND_SYMBOL, OPERAND_ADDRESS,
+                    OPERAND_VECTOR, OPERAND_LABEL, OPERAND_FUNCTION, OPERAND_DISCARD };
+
+struct operand {
+    enum operand_kind kind;
+    bool negated;                /* !%p */
+    bool is_float;               /* an immediate written as a float; `value` holds a double's bits unless `float_bits` */
+    uint8_t float_bits;          /* 32 for 0f…, 64 for 0d…, else 0 */
+    uint32_t index;              /* register, special, or label number */
+    int64_t value;               /* immediate's bits, or the offset of an address */
+    const struct symbol *symbol; /* of a symbol, or the base of an address */
+    bool has_base;               /* an address whose base is register `index` */
+    uint8_t part_count;          /* of a vector */
+    struct operand *parts;
+    uint32_t column;
+};
+
+struct reg { const char *name; enum type type; uint32_t slot; };
+
+struct inst;
+struct warp;
+struct lanes { int32_t mask[32]; uint32_t bits; }; /* -1 for a lane that takes part, else 0; and the same as bits */
+typedef void lane_full_fn(char *regs, const struct inst *in);
+typedef void lane_masked_fn(char *regs, const struct inst *in, const struct lanes *lanes);
+/* Runs one warp-level instruction for `mask`, a subset of the running group. Returns enum warp_next. */
+typedef int warp_fn(struct warp *warp, const struct inst *in, uint32_t mask);
+
+#define NO_PC UINT32_MAX
+
+struct inst {
+    lane_full_fn *full;     /* a lane instruction: NULL in a warp instruction */
+    lane_masked_fn *masked;
+    warp_fn *warp;
+    uint32_t slot[6];       /* lane rows: d, a, b, c, e; warp rows: decode.c's letter_slot says */
+    uint32_t guard, guard_flip; /* takes part where (predicate at `guard` ^ `guard_flip`) is set; guard 0 is always true */
+    uint32_t run;           /* from here, so many lane instructions follow each other without a join, guard or jump */
+    uint32_t target;        /* branch: where to; NO_PC if none */
+    uint32_t reconv_pc;     /* branch: where its lanes meet again; NO_PC: only at the exit */
+    int64_t offset;         /* of an address */
+    uint8_t type, type2;
+    uint8_t space, bytes, vector; /* memory access: space, bytes an element, elements (1, 2, 4) */
+    uint8_t element_lane_bytes;   /* lane bytes of the registers loaded or stored */
+    bool has_base, wide_base;     /* the address has a base register; it is 64 bits wide */
+    bool joins;             /* some branch's lanes meet here */
+    bool spins;             /* a jump backwards in a loop with an atomic, volatile or acquire access */
+    bool is_volatile, is_acquire, is_release, result_unused;
+    uint8_t combine;        /* setp: 0, or the Boolean operator with a third predicate; atom and shfl: the operation */
+    uint8_t flip;           /* bits: negated predicate operands, by their place in the signature */
+    uint8_t round;          /* rounding modifier: 0 is the default */
+    bool ftz, saturate;
+    uint8_t wide;           /* bits: operands (0 is the destination) whose register is wider than the type (cvt allows it) */
+    uint8_t lane_bytes0;    /* of a wide destination's register */
+    const char *opcode;     /* as written, e.g. "ld.global.v4.u32" */
+    const struct op *op;
+    const struct variant *variant;
+    struct operand *operands;
+    uint8_t operand_count;
+    uint32_t line, column, source_line, source_file; /* in the PTX; in the .cu, 0 if unknown */
+};
+
+/* A slot filled before the kernel runs. */
+struct preset {
+    enum { PRESET_CONSTANT, PRESET_SPECIAL, PRESET_PARAMETER } kind;
+    enum type type;
+    uint32_t slot;
+    uint64_t value; /* the bits, the special's number, or the parameter's byte offset */
+};
+
+struct function {
+    const char *name;
+    bool is_kernel, has_body;
+    uint32_t line;
+    const struct module *module;
+    struct symbol **parameters;
+    size_t parameter_count, *parameter_sizes, parameter_bytes;
+    struct reg *regs;
+    size_t reg_count;
+    struct preset *presets;
+    size_t preset_count;
+    struct inst *code;
+    uint32_t count;
+    uint32_t *labels; /* label number -> pc */
+    size_t label_count;
+    const char **label_names;
+    uint32_t *live_in; /* slots (and lane bytes) that the entry may read before it writes them: cleared for every block */
+    size_t live_in_count;
+    uint32_t frame_bytes; /* of the register file */
+    struct placed { const struct symbol *symbol; size_t offset; } *shared; /* the shared variables it names */
+    size_t shared_count, static_shared, local_bytes;
+    uint32_t scratch; /* slot of five rows that ops_modify.c works in */
+    unsigned max_threads, required_threads[3];
+    bool communicates; /* its blocks talk to each other in an order that shows: they run in one fixed interleaving */
+    bool uses_float_atomics;
+    char *error;       /* what is wrong with its body; NULL if it can run */
+};
+
+struct module {
+    char *text;
+    const char *name;
+    size_t bytes;
+    const char **files; /* by .file number */
+    size_t file_count;
+    struct function **functions;
+    size_t function_count;
+    struct symbol **symbols;
+    size_t symbol_count;
+    int ptx_version, target;
+    struct arena *arena; /* owns everything above */
+};
+
+/* An arena: memory that is freed all at once. Never returns NULL: out of memory ends the program with a sentence. */
+struct arena *arena_new(void);
+void *arena_take(struct arena *arena, size_t bytes); /* zeroed, 16-byte aligned */
+char *arena_string(struct arena *arena, const char *text, size_t bytes);
+void arena_free(struct arena *arena);
+
+/* Passes, in the order module_load calls them. Each puts a malloc'd report in *error and returns false, or returns true. */
+bool ptx_parse(struct module *module, char **error);                   /* ptx_parse.c: text -> functions, symbols, operands */
+bool decode_function(struct function *function, char **error);        /* decode.c: operands -> rows, slots, presets */
+void cfg_complete(struct function *function);                         /* cfg.c: joins, runs, live-in slots, spinning loops */
+
+/* "name:line:column: error: TEXT", the line and a caret; malloc'd. */
+char *ptx_report(const struct module *module, uint32_t line, uint32_t column, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+#endif
