@@ -1,0 +1,357 @@
+/* Control flow of a decoded function: basic blocks, immediate post-dominators, and what the executor needs from them: where the
+ * lanes of a branch meet (reconv_pc), runs of lane instructions, loops that poll memory, and rows that must start cleared. */
+#include "ops.h"
+#include "ptx.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct block_node {
+    uint32_t first, end;   /* pcs [first, end) */
+    uint32_t next[2];      /* successors; `count` stands for the exit */
+    int next_count;
+    uint32_t order;        /* in a walk from the exit backwards; 0 if the exit cannot be reached */
+    uint32_t ipdom;
+};
+
+struct graph {
+    struct function *f;
+    struct block_node *blocks; /* blocks[count] is the exit */
+    uint32_t count;
+    uint32_t *block_of;        /* pc -> block */
+};
+
+static bool is_exit(const struct inst *in)
+{
+    return in->op == &ops[OP_ret] || in->op == &ops[OP_exit_] || in->op == &ops[OP_trap] || in->op == &ops[OP_brkpt];
+}
+
+static bool is_guarded(const struct inst *in)
+{
+    return in->guard != 0 || in->guard_flip != 0;
+}
+
+static bool ends_block(const struct inst *in)
+{
+    return in->target != NO_PC || is_exit(in);
+}
+
+static void *zeroed(size_t count, size_t bytes)
+{
+    void *memory = calloc(count + 1, bytes);
+
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static void add_next(struct block_node *block, uint32_t next)
+{
+    block->next[block->next_count++] = next;
+}
+
+static void find_blocks(struct graph *g)
+{
+    struct function *f = g->f;
+    bool *leads = zeroed(f->count, sizeof *leads);
+
+    leads[0] = true;
+    for (uint32_t pc = 0; pc < f->count; pc++) {
+        if (f->code[pc].target != NO_PC)
+            leads[f->code[pc].target] = true;
+        if (ends_block(&f->code[pc]))
+            leads[pc + 1] = true;
+    }
+    g->block_of = zeroed(f->count, sizeof *g->block_of);
+    for (uint32_t pc = 0; pc < f->count; pc++)
+        g->count += leads[pc];
+    g->blocks = zeroed(g->count + 1, sizeof *g->blocks);
+    for (uint32_t pc = 0, b = UINT32_MAX; pc < f->count; pc++) {
+        if (leads[pc])
+            g->blocks[++b].first = pc;
+        g->blocks[b].end = pc + 1;
+        g->block_of[pc] = b;
+    }
+    for (uint32_t b = 0; b < g->count; b++) {
+        const struct inst *last = &f->code[g->blocks[b].end - 1];
+        if (last->target != NO_PC)
+            add_next(&g->blocks[b], g->block_of[last->target]);
+        if (is_exit(last))
+            add_next(&g->blocks[b], g->count);
+        if (!ends_block(last) || is_guarded(last))
+            add_next(&g->blocks[b], g->blocks[b].end < f->count ? b + 1 : g->count);
+    }
+    free(leads);
+}
+
+/* Post-order of the reversed graph, without recursion; a block that cannot reach the exit (an endless loop) keeps order 0. */
+static uint32_t *order_from_exit(struct graph *g)
+{
+    uint32_t total = g->count + 1, used = 0, depth = 0, number = 0;
+    uint32_t *first_edge = zeroed(total + 1, sizeof *first_edge), *edges, *stack = zeroed(total, sizeof *stack),
+             *at = zeroed(total, sizeof *at), *sequence = zeroed(total, sizeof *sequence);
+    bool *seen = zeroed(total, sizeof *seen);
+
+    for (uint32_t b = 0; b < g->count; b++)
+        for (int k = 0; k < g->blocks[b].next_count; k++)
+            first_edge[g->blocks[b].next[k] + 1]++;
+    for (uint32_t b = 0; b < total; b++)
+        first_edge[b + 1] += first_edge[b];
+    edges = zeroed(first_edge[total], sizeof *edges);
+    memcpy(at, first_edge, total * sizeof *at);
+    for (uint32_t b = 0; b < g->count; b++)
+        for (int k = 0; k < g->blocks[b].next_count; k++)
+            edges[at[g->blocks[b].next[k]]++] = b;
+    memcpy(at, first_edge, total * sizeof *at);
+    stack[depth++] = g->count;
+    seen[g->count] = true;
+    while (depth) {
+        uint32_t b = stack[depth - 1];
+        if (at[b] < first_edge[b + 1]) {
+            uint32_t from = edges[at[b]++];
+            if (!seen[from]) {
+                seen[from] = true;
+                stack[depth++] = from;
+            }
+        } else {
+            g->blocks[b].order = ++number;
+            sequence[used++] = b;
+            depth--;
+        }
+    }
+    free(first_edge);
+    free(edges);
+    free(stack);
+    free(at);
+    free(seen);
+    return sequence; /* `used` entries, the exit last */
+}
+
+static uint32_t meet(const struct graph *g, uint32_t a, uint32_t b)
+{
+    while (a != b) {
+        while (g->blocks[a].order < g->blocks[b].order)
+            a = g->blocks[a].ipdom;
+        while (g->blocks[b].order < g->blocks[a].order)
+            b = g->blocks[b].ipdom;
+    }
+    return a;
+}
+
+/* Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reversed graph. */
+static void find_ipdoms(struct graph *g)
+{
+    uint32_t *sequence = order_from_exit(g), reached = g->blocks[g->count].order;
+    bool changed = true;
+
+    for (uint32_t b = 0; b <= g->count; b++)
+        g->blocks[b].ipdom = NO_PC;
+    g->blocks[g->count].ipdom = g->count;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = reached - 1; i-- > 0;) {
+            struct block_node *block = &g->blocks[sequence[i]];
+            uint32_t best = NO_PC;
+            for (int k = 0; k < block->next_count; k++) {
+                uint32_t next = block->next[k];
+                if (g->blocks[next].order && g->blocks[next].ipdom != NO_PC)
+                    best = best == NO_PC ? next : meet(g, best, next);
+            }
+            changed |= best != block->ipdom;
+            block->ipdom = best;
+        }
+    }
+    free(sequence);
+}
+
+static void mark_joins(struct graph *g)
+{
+    struct function *f = g->f;
+
+    for (uint32_t b = 0; b < g->count; b++) {
+        struct inst *last = &f->code[g->blocks[b].end - 1];
+        uint32_t ipdom = g->blocks[b].ipdom;
+        if (last->target == NO_PC || !is_guarded(last) || ipdom == NO_PC || ipdom == g->count)
+            continue;
+        last->reconv_pc = g->blocks[ipdom].first;
+        f->code[last->reconv_pc].joins = true;
+    }
+}
+
+static bool polls(const struct inst *in)
+{
+    return (in->op->as == AS_MEMORY && (in->is_volatile || in->is_acquire)) ||
+           (in->op->as == AS_ATOMIC && in->op->signature[0] == 'd') || in->op == &ops[OP_nanosleep];
+}
+
+static void mark_polling_loops(struct function *f)
+{
+    uint32_t *before = zeroed(f->count + 1, sizeof *before); /* polling instructions before each pc */
+
+    for (uint32_t pc = 0; pc < f->count; pc++)
+        before[pc + 1] = before[pc] + polls(&f->code[pc]);
+    for (uint32_t pc = 0; pc < f->count; pc++) {
+        uint32_t target = f->code[pc].target;
+        if (target != NO_PC && target <= pc)
+            f->code[pc].spins = before[pc + 1] > before[target];
+    }
+    free(before);
+}
+
+static void find_runs(struct graph *g)
+{
+    struct function *f = g->f;
+
+    for (uint32_t pc = f->count; pc-- > 0;) {
+        struct inst *in = &f->code[pc];
+        bool last = pc + 1 == f->count || g->block_of[pc + 1] != g->block_of[pc];
+        if (!in->full || is_guarded(in))
+            continue;
+        in->run = 1 + (last ? 0 : f->code[pc + 1].run);
+    }
+}
+
+/* Liveness, for registers the entry may read before they are written. */
+
+typedef void register_visit(void *context, uint32_t reg);
+
+static void visit_operand(const struct operand *o, register_visit *visit, void *context)
+{
+    if (o->kind == OPERAND_REGISTER || (o->kind == OPERAND_ADDRESS && o->has_base))
+        visit(context, o->index);
+    for (unsigned k = 0; o->kind == OPERAND_VECTOR && k < o->part_count; k++)
+        visit_operand(&o->parts[k], visit, context);
+}
+
+/* How many of the first operands are written. */
+static int destinations(const struct inst *in)
+{
+    const char *s = in->op->signature;
+
+    if (in->op->kind == ROW_COMPARE)
+        return in->slot[4] ? 2 : 1;
+    if (in->op->kind == ROW_LANE || in->op == &ops[OP_mov_pack] || in->op == &ops[OP_mov_unpack])
+        return 1;
+    if (s[0] == 'd' || s[0] == 'D' || s[0] == 't' || s[0] == 'v')
+        return 1 + (s[1] == 'q' && in->operand_count == strlen(s));
+    return 0;
+}
+
+static void visit_sources(const struct inst *in, register_visit *visit, void *context)
+{
+    for (int k = destinations(in); k < in->operand_count; k++)
+        visit_operand(&in->operands[k], visit, context);
+}
+
+static void visit_destinations(const struct inst *in, register_visit *visit, void *context)
+{
+    for (int k = 0; k < destinations(in) && k < in->operand_count; k++)
+        visit_operand(&in->operands[k], visit, context);
+}
+
+struct sets { uint64_t *read, *written; const struct function *f; };
+
+static void add_read(void *context, uint32_t reg)
+{
+    struct sets *sets = context;
+
+    if (!(sets->written[reg / 64] >> reg % 64 & 1))
+        sets->read[reg / 64] |= (uint64_t)1 << reg % 64;
+}
+
+static void add_written(void *context, uint32_t reg)
+{
+    struct sets *sets = context;
+
+    sets->written[reg / 64] |= (uint64_t)1 << reg % 64;
+}
+
+/* By slot, since a guard's register number was replaced by its slot. */
+static uint32_t guard_register(const struct function *f, const struct inst *in)
+{
+    for (uint32_t r = 0; r < f->reg_count; r++)
+        if (f->regs[r].slot == in->guard)
+            return r;
+    return 0;
+}
+
+static void find_live_in(struct graph *g)
+{
+    struct function *f = g->f;
+    size_t words = (f->reg_count + 63) / 64;
+    uint64_t *read = zeroed(words * g->count, sizeof *read), *written = zeroed(words * g->count, sizeof *written),
+             *live = zeroed(words * (g->count + 1), sizeof *live);
+    bool changed = true;
+
+    for (uint32_t b = 0; b < g->count; b++) {
+        struct sets sets = {read + words * b, written + words * b, f};
+        for (uint32_t pc = g->blocks[b].first; pc < g->blocks[b].end; pc++) {
+            if (f->code[pc].guard)
+                add_read(&sets, guard_register(f, &f->code[pc]));
+            visit_sources(&f->code[pc], add_read, &sets);
+            if (!is_guarded(&f->code[pc]))
+                visit_destinations(&f->code[pc], add_written, &sets);
+        }
+    }
+    while (changed) {
+        changed = false;
+        for (uint32_t b = g->count; b-- > 0;)
+            for (size_t k = 0; k < words; k++) {
+                uint64_t out = 0, in;
+                for (int s = 0; s < g->blocks[b].next_count; s++)
+                    out |= live[words * g->blocks[b].next[s] + k];
+                in = read[words * b + k] | (out & ~written[words * b + k]);
+                changed |= in != live[words * b + k];
+                live[words * b + k] = in;
+            }
+    }
+    f->live_in = arena_take(f->module->arena, (f->reg_count + 1) * sizeof *f->live_in);
+    for (uint32_t r = 0; r < f->reg_count; r++)
+        if (live[r / 64] >> r % 64 & 1)
+            f->live_in[f->live_in_count++] = r;
+    free(read);
+    free(written);
+    free(live);
+}
+
+static void count_read(void *context, uint32_t reg)
+{
+    ((uint32_t *)context)[reg]++;
+}
+
+/* Atomics whose old value nobody reads, and whether blocks talk to each other in an order that shows. */
+static void find_communication(struct function *f)
+{
+    uint32_t *reads = zeroed(f->reg_count, sizeof *reads);
+
+    for (uint32_t pc = 0; pc < f->count; pc++)
+        visit_sources(&f->code[pc], count_read, reads);
+    for (uint32_t pc = 0; pc < f->count; pc++) {
+        struct inst *in = &f->code[pc];
+        bool beyond_block = in->space != SPACE_SHARED && in->space != SPACE_LOCAL;
+        if (in->op->as == AS_ATOMIC) {
+            const struct operand *d = &in->operands[0];
+            bool returns = in->op->signature[0] == 'd';
+            in->result_unused = !returns || d->kind == OPERAND_DISCARD || (d->kind == OPERAND_REGISTER && !reads[d->index]);
+            f->communicates |= beyond_block && (!in->result_unused || in->type == T_f32 || in->type == T_f64 ||
+                                                in->op == &ops[OP_atom_exch] || in->op == &ops[OP_atom_cas]);
+        }
+        f->communicates |= in->op->as == AS_MEMORY && beyond_block && (in->is_volatile || in->is_acquire || in->is_release);
+        f->communicates |= in->op == &ops[OP_membar] || in->op == &ops[OP_fence];
+    }
+    free(reads);
+}
+
+void cfg_complete(struct function *f)
+{
+    struct graph graph = {.f = f};
+
+    find_blocks(&graph);
+    find_ipdoms(&graph);
+    mark_joins(&graph);
+    mark_polling_loops(f);
+    find_runs(&graph);
+    find_live_in(&graph);
+    find_communication(f);
+    free(graph.blocks);
+    free(graph.block_of);
+}

@@ -1,0 +1,480 @@
+/* Operands to slots: every instruction finds its row in ops.def, and each operand its place in the register file. What an
+ * instruction does not allow is reported here, with its place in the PTX. */
+#define _GNU_SOURCE
+#include "ops.h"
+#include "ptx.h"
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The register file begins with an always-true predicate at slot 0 and a row that takes results nobody wants. */
+enum { SLOT_TRUE = 0, SLOT_DISCARD = 64, SLOT_FIRST = SLOT_DISCARD + 256, SCRATCH_ROWS = 5 };
+
+struct decoder {
+    struct function *f;
+    struct inst *in;
+    uint32_t next_slot;
+    struct preset *presets;
+    size_t preset_count, preset_room;
+    struct { const char *text; struct opcode opcode; } seen[256]; /* opcodes resolved before */
+    char **error;
+    jmp_buf failed;
+};
+
+#define FAIL(d, column_, ...)                                                                                                    \
+    do {                                                                                                                         \
+        *(d)->error = ptx_report((d)->f->module, (d)->in->line, (column_), __VA_ARGS__);                                         \
+        longjmp((d)->failed, 1);                                                                                                 \
+    } while (0)
+
+static uint32_t take_row(struct decoder *d, unsigned lane_bytes)
+{
+    uint32_t slot = d->next_slot;
+
+    d->next_slot += lane_bytes ? 32 * lane_bytes : 64; /* rows start on cache lines; a predicate has one to itself */
+    return slot;
+}
+
+static uint32_t preset(struct decoder *d, int kind, enum type type, uint64_t value)
+{
+    for (size_t i = 0; i < d->preset_count; i++)
+        if ((int)d->presets[i].kind == kind && d->presets[i].value == value && d->presets[i].type == type)
+            return d->presets[i].slot;
+    if (d->preset_count == d->preset_room) {
+        d->preset_room = d->preset_room ? 2 * d->preset_room : 32;
+        d->presets = realloc(d->presets, d->preset_room * sizeof *d->presets);
+        if (!d->presets)
+            abort();
+    }
+    d->presets[d->preset_count] = (struct preset){.kind = kind, .type = type, .value = value, .slot = take_row(d, type_lane_bytes(type))};
+    return d->presets[d->preset_count++].slot;
+}
+
+static uint64_t immediate_bits(struct decoder *d, const struct operand *o, enum type type)
+{
+    bool is_float = type == T_f32 || type == T_f64;
+    uint64_t bits = (uint64_t)o->value;
+    double wide;
+    float narrow;
+
+    if (!is_float && o->is_float && !(o->float_bits == 32 && type_bytes[type] == 4) && !(o->float_bits == 64 && type_bytes[type] == 8))
+        FAIL(d, o->column, "a float stands where '%s' takes an integer", d->in->opcode);
+    if (!is_float)
+        return type_bytes[type] == 8 ? bits : bits & (((uint64_t)1 << 8 * type_bytes[type]) - 1);
+    if (!o->is_float)
+        FAIL(d, o->column, "an integer stands where '%s' takes a float", d->in->opcode);
+    if (o->float_bits == 8 * type_bytes[type])
+        return bits;
+    if (o->float_bits == 32) { /* 0f… in an f64 instruction */
+        memcpy(&narrow, &o->value, sizeof narrow);
+        wide = narrow;
+        memcpy(&bits, &wide, sizeof bits);
+        return bits;
+    }
+    memcpy(&wide, &o->value, sizeof wide);
+    narrow = (float)wide;
+    bits = 0;
+    memcpy(&bits, &narrow, sizeof narrow);
+    return bits;
+}
+
+static uint64_t symbol_address(struct decoder *d, const struct operand *o)
+{
+    const struct symbol *s = o->symbol;
+
+    if (s->space == SPACE_SHARED)
+        for (size_t i = 0; i < d->f->shared_count; i++)
+            if (d->f->shared[i].symbol == s)
+                return d->f->shared[i].offset + (uint64_t)o->value;
+    if (s->is_extern && !s->placed && s->space != SPACE_SHARED)
+        FAIL(d, o->column, "'%s' is declared .extern and defined in no module", s->name);
+    return s->address + (uint64_t)o->value;
+}
+
+static uint32_t register_slot(struct decoder *d, const struct operand *o, enum type type, int place)
+{
+    const struct reg *reg = &d->f->regs[o->index];
+    bool may_widen = d->in->op && (!strncmp(d->in->op->mnemonic, "cvt", 3) && strncmp(d->in->op->mnemonic, "cvta", 4));
+
+    if ((reg->type == T_pred) != (type == T_pred))
+        FAIL(d, o->column, "'%s' takes a .%s here, and %s is a .%s", d->in->opcode, type_names[type], reg->name, type_names[reg->type]);
+    if (type_lane_bytes(reg->type) != type_lane_bytes(type)) {
+        if (!may_widen || type_lane_bytes(reg->type) < type_lane_bytes(type))
+            FAIL(d, o->column, "'%s' takes a .%s here, and %s is a .%s", d->in->opcode, type_names[type], reg->name,
+                 type_names[reg->type]);
+        d->in->wide |= (uint8_t)(1u << place);
+        d->in->lane_bytes0 = place == 0 ? (uint8_t)type_lane_bytes(reg->type) : d->in->lane_bytes0;
+    }
+    return reg->slot;
+}
+
+static uint32_t source_slot(struct decoder *d, const struct operand *o, enum type type, int place)
+{
+    switch (o->kind) {
+    case OPERAND_REGISTER:
+        if (o->negated) {
+            if (type != T_pred)
+                FAIL(d, o->column, "'!' stands before a register that is no predicate");
+            d->in->flip |= (uint8_t)(1u << place);
+        }
+        return register_slot(d, o, type, place);
+    case OPERAND_IMMEDIATE:
+        if (type == T_pred)
+            return o->value ? SLOT_TRUE : preset(d, PRESET_CONSTANT, T_pred, 0);
+        return preset(d, PRESET_CONSTANT, type_lane_bytes(type) == 8 ? T_b64 : T_b32, immediate_bits(d, o, type));
+    case OPERAND_SPECIAL:
+        if (o->index >= SPECIAL_COUNT)
+            FAIL(d, o->column, "this special register can only be read by mov");
+        return preset(d, PRESET_SPECIAL, type_lane_bytes(type) == 8 ? T_b64 : T_b32, o->index);
+    case OPERAND_SYMBOL:
+        return preset(d, PRESET_CONSTANT, type_lane_bytes(type) == 8 ? T_b64 : T_b32, symbol_address(d, o));
+    case OPERAND_LABEL:
+        FAIL(d, o->column, "'%s' is not declared", d->f->label_names[o->index]);
+    case OPERAND_FUNCTION:
+        FAIL(d, o->column, "a function's address is not supported yet");
+    default:
+        FAIL(d, o->column, "operand %d of '%s' must be a value", place + 1, d->in->opcode);
+    }
+}
+
+static uint32_t destination_slot(struct decoder *d, const struct operand *o, enum type type)
+{
+    if (o->kind == OPERAND_DISCARD)
+        return SLOT_DISCARD;
+    if (o->kind != OPERAND_REGISTER || o->negated)
+        FAIL(d, o->column, "'%s' needs a register to write to", d->in->opcode);
+    return register_slot(d, o, type, 0);
+}
+
+static void decode_address(struct decoder *d, const struct operand *o)
+{
+    struct inst *in = d->in;
+
+    if (o->kind != OPERAND_ADDRESS)
+        FAIL(d, o->column, "'%s' takes an address in brackets here", in->opcode);
+    in->offset = o->value;
+    in->slot[4] = SLOT_DISCARD;
+    if (o->has_base) {
+        const struct reg *reg = &d->f->regs[o->index];
+        in->has_base = true;
+        in->wide_base = type_lane_bytes(reg->type) == 8;
+        if (reg->type == T_pred || type_bytes[reg->type] < 4)
+            FAIL(d, o->column, "an address must be a 32-bit or 64-bit register, and %s is a .%s", reg->name, type_names[reg->type]);
+        in->slot[4] = reg->slot;
+    } else if (o->symbol) {
+        if (in->space != SPACE_GENERIC && in->space != o->symbol->space)
+            FAIL(d, o->column, "'%s' is in .%s", o->symbol->name, space_names[o->symbol->space]);
+        in->space = (uint8_t)o->symbol->space;
+        in->offset = (int64_t)symbol_address(d, o);
+    }
+}
+
+/* A value or a vector of them: slot[0] and on. */
+static void decode_values(struct decoder *d, const struct operand *o, bool written)
+{
+    struct inst *in = d->in;
+    const struct operand *parts = o->kind == OPERAND_VECTOR ? o->parts : o;
+    unsigned count = o->kind == OPERAND_VECTOR ? o->part_count : 1;
+
+    if (count == 0 || count > 4)
+        FAIL(d, o->column, "a vector has two or four elements");
+    if (in->vector == 1 && in->op->as == AS_MEMORY && count != 1)
+        FAIL(d, o->column, "'%s' takes one value here", in->opcode);
+    if (in->vector > 1 && count != in->vector)
+        FAIL(d, o->column, "'%s' takes %u values here", in->opcode, in->vector);
+    in->vector = (uint8_t)count;
+    for (unsigned k = 0; k < count; k++) {
+        const struct operand *part = &parts[k];
+        unsigned lane_bytes = type_lane_bytes((enum type)in->type);
+        if (part->kind == OPERAND_REGISTER) {
+            const struct reg *reg = &d->f->regs[part->index];
+            lane_bytes = type_lane_bytes(reg->type);
+            if (reg->type == T_pred || lane_bytes < type_lane_bytes((enum type)in->type))
+                FAIL(d, part->column, "'%s' takes a .%s here, and %s is a .%s", in->opcode, type_names[in->type], reg->name,
+                     type_names[reg->type]);
+            in->slot[k] = reg->slot;
+        } else if (written && part->kind == OPERAND_DISCARD) {
+            in->slot[k] = SLOT_DISCARD;
+            lane_bytes = in->element_lane_bytes ? in->element_lane_bytes : lane_bytes;
+        } else if (!written) {
+            in->slot[k] = source_slot(d, part, (enum type)in->type, (int)k);
+        } else {
+            FAIL(d, part->column, "'%s' needs a register to write to", in->opcode);
+        }
+        if (in->element_lane_bytes && in->element_lane_bytes != lane_bytes)
+            FAIL(d, part->column, "the elements of a vector differ in width");
+        in->element_lane_bytes = (uint8_t)lane_bytes;
+    }
+}
+
+/* mov with a vector on one side: the wide value on the other. */
+static void decode_pack(struct decoder *d, const struct operand *vector, const struct operand *wide, bool unpack)
+{
+    struct inst *in = d->in;
+    enum type whole = (enum type)in->type;
+    unsigned bytes = vector->part_count ? type_bytes[whole] / vector->part_count : 0;
+
+    if (bytes != 2 && bytes != 4 && bytes != 1)
+        FAIL(d, vector->column, "a .%s does not split into %u parts", type_names[whole], vector->part_count);
+    in->slot[4] = unpack ? source_slot(d, wide, whole, 0) : destination_slot(d, wide, whole);
+    in->type = bytes == 4 ? T_b32 : bytes == 2 ? T_b16 : T_b8;
+    in->type2 = (uint8_t)whole;
+    in->bytes = (uint8_t)bytes;
+    in->vector = vector->part_count;
+    decode_values(d, vector, unpack);
+}
+
+static int letter_slot(char letter)
+{
+    switch (letter) {
+    case 'd': case 'D': case 't': return 0;
+    case 'q': return 1;
+    case 'a': case 'p': case 'z': case 'i': case 's': return 2;
+    case 'b': case 'u': return 3;
+    case 'w': return 4;
+    case 'm': return 5;
+    }
+    return 0;
+}
+
+static void decode_letter(struct decoder *d, char letter, const struct operand *o)
+{
+    struct inst *in = d->in;
+    int place = letter_slot(letter);
+    enum type type = (enum type)in->type;
+
+    switch (letter) {
+    case 'd': in->slot[0] = destination_slot(d, o, type); break;
+    case 'D': in->slot[0] = destination_slot(d, o, T_b32); break;
+    case 't': in->slot[0] = destination_slot(d, o, T_pred); break;
+    case 'q': in->slot[1] = destination_slot(d, o, T_pred); break;
+    case 'a': case 'b': in->slot[place] = source_slot(d, o, type, place); break;
+    case 'u': case 'w': case 'm': case 'i': in->slot[place] = source_slot(d, o, T_b32, place); break;
+    case 'z': in->slot[place] = source_slot(d, o, T_b64, place); break;
+    case 'p': in->slot[place] = source_slot(d, o, T_pred, place); break;
+    case 's': in->offset = o->index; break;
+    case 'v': decode_values(d, o, in->op->signature[0] == 'v'); break;
+    case 'A': decode_address(d, o); break;
+    case 'L':
+        if (o->kind != OPERAND_LABEL || d->f->labels[o->index] == NO_PC)
+            FAIL(d, o->column, "'%s' jumps to a label that is not there", in->opcode);
+        in->target = d->f->labels[o->index];
+        break;
+    }
+}
+
+static void decode_warp_row(struct decoder *d)
+{
+    struct inst *in = d->in;
+    const char *signature = in->op->signature;
+    int next = 0, least = 0, most = 0;
+    bool optional = false;
+
+    for (const char *c = signature; *c; c++) {
+        optional |= *c == '?';
+        most += *c != '?';
+        least += *c != '?' && *c != 'q' && !optional;
+    }
+    if (in->operand_count < least || in->operand_count > most)
+        FAIL(d, in->column, "'%s' takes %d operands, and %u stand here", in->opcode, most, in->operand_count);
+    for (const char *c = signature; *c; c++) {
+        if (*c == '?')
+            continue;
+        if (*c == 'q' && in->operand_count < most)
+            continue;
+        if (next < in->operand_count)
+            decode_letter(d, *c, &in->operands[next++]);
+    }
+    in->warp = in->op->warp;
+}
+
+static void decode_compare(struct decoder *d)
+{
+    struct inst *in = d->in;
+    int with_c = in->combine != COMBINE_NONE, next = 1;
+    bool with_q = in->operand_count == 4 + with_c;
+    const struct operand *o = in->operands;
+
+    if (in->operand_count != 3 + with_c + with_q)
+        FAIL(d, in->column, "'%s' takes %d operands, and %u stand here", in->opcode, 3 + with_c, in->operand_count);
+    in->slot[0] = destination_slot(d, &o[0], T_pred);
+    in->slot[4] = with_q ? destination_slot(d, &o[next++], T_pred) : 0;
+    in->slot[1] = source_slot(d, &o[next++], (enum type)in->variant->operands[1], 1);
+    in->slot[2] = source_slot(d, &o[next++], (enum type)in->variant->operands[2], 2);
+    in->slot[3] = with_c ? source_slot(d, &o[next], T_pred, 3) : SLOT_TRUE;
+}
+
+static void decode_lane_row(struct decoder *d)
+{
+    struct inst *in = d->in;
+    const uint8_t *types = in->variant->operands;
+    int count = 0;
+
+    while (count < VARIANT_OPERANDS && types[count] != T_none)
+        count++;
+    if (in->operand_count != count)
+        FAIL(d, in->column, "'%s' takes %d operands, and %u stand here", in->opcode, count, in->operand_count);
+    in->slot[0] = destination_slot(d, &in->operands[0], (enum type)types[0]);
+    for (int k = 1; k < count; k++)
+        in->slot[k] = source_slot(d, &in->operands[k], (enum type)types[k], k);
+    if (in->flip)
+        FAIL(d, in->column, "'%s' takes no negated predicate", in->opcode);
+}
+
+static void resolve(struct decoder *d, struct opcode *opcode)
+{
+    size_t hash = 0;
+    char *problem;
+
+    for (const char *c = d->in->opcode; *c; c++)
+        hash = hash * 31 + (unsigned char)*c;
+    hash %= sizeof d->seen / sizeof *d->seen;
+    if (!d->seen[hash].text || strcmp(d->seen[hash].text, d->in->opcode)) {
+        if (!op_resolve(d->in->opcode, opcode, &problem)) {
+            *d->error = ptx_report(d->f->module, d->in->line, d->in->column, "%s", problem);
+            free(problem);
+            longjmp(d->failed, 1);
+        }
+        d->seen[hash].text = d->in->opcode;
+        d->seen[hash].opcode = *opcode;
+    }
+    *opcode = d->seen[hash].opcode;
+}
+
+static void choose(struct decoder *d, enum op_id id)
+{
+    d->in->op = &ops[id];
+    d->in->variant = NULL;
+}
+
+static void decode_instruction(struct decoder *d)
+{
+    struct inst *in = d->in;
+    const struct operand *o = in->operands;
+    struct opcode opcode;
+    bool is_mov, is_parameter;
+
+    resolve(d, &opcode);
+    in->op = opcode.op;
+    in->variant = opcode.variant;
+    in->type = (uint8_t)opcode.type;
+    in->type2 = (uint8_t)opcode.type2;
+    in->space = (uint8_t)opcode.space;
+    in->vector = opcode.vector;
+    in->combine = opcode.combine;
+    in->round = opcode.round == ROUND_RN ? ROUND_DEFAULT : opcode.round;
+    in->ftz = opcode.ftz;
+    in->saturate = opcode.saturate;
+    in->bytes = type_bytes[opcode.type];
+    in->is_volatile = opcode.order == ORDER_VOLATILE || opcode.order == ORDER_RELAXED;
+    in->is_acquire = opcode.order == ORDER_ACQUIRE || opcode.order >= ORDER_ACQ_REL;
+    in->is_release = opcode.order >= ORDER_RELEASE;
+    in->guard = in->guard ? d->f->regs[in->guard - 1].slot : SLOT_TRUE;
+    is_mov = in->op == &ops[OP_mov] && in->operand_count == 2;
+    is_parameter = in->op == &ops[OP_ld] && in->space == SPACE_PARAM && in->operand_count == 2 && o[0].kind == OPERAND_REGISTER &&
+                   o[1].kind == OPERAND_ADDRESS && o[1].symbol && o[1].symbol->space == SPACE_PARAM && d->f->is_kernel &&
+                   type_lane_bytes(d->f->regs[o[0].index].type) == type_lane_bytes(opcode.type);
+    if (is_parameter) { /* a kernel's parameter never changes: a preset row, and a lane move */
+        choose(d, OP_ld_param);
+        in->variant = op_variant(OP_ld_param, opcode.type, T_none);
+        if (o[1].value < 0 || (uint64_t)o[1].value + in->bytes > o[1].symbol->bytes)
+            FAIL(d, o[1].column, "parameter '%s' has %zu bytes", o[1].symbol->name, o[1].symbol->bytes);
+        in->slot[0] = destination_slot(d, &o[0], opcode.type);
+        in->slot[1] = preset(d, PRESET_PARAMETER, opcode.type, o[1].symbol->address + (uint64_t)o[1].value);
+    } else if (is_mov && o[1].kind == OPERAND_VECTOR) {
+        choose(d, OP_mov_pack);
+        decode_pack(d, &o[1], &o[0], false);
+    } else if (is_mov && o[0].kind == OPERAND_VECTOR) {
+        choose(d, OP_mov_unpack);
+        decode_pack(d, &o[0], &o[1], true);
+    } else if (is_mov && o[1].kind == OPERAND_SPECIAL && o[1].index >= SPECIAL_COUNT) {
+        choose(d, OP_mov_clock);
+        decode_warp_row(d);
+    } else if (in->op->kind == ROW_WARP) {
+        decode_warp_row(d);
+    } else if (in->op->kind == ROW_COMPARE) {
+        decode_compare(d);
+    } else {
+        decode_lane_row(d);
+    }
+    in->warp = in->op->warp;
+    if (in->variant) {
+        in->full = in->variant->full;
+        in->masked = in->variant->masked;
+        if (in->ftz || in->saturate || in->round || in->wide)
+            ops_modify(in, d->f);
+    }
+}
+
+/* Shared variables get offsets in each kernel that names them; all `extern` ones begin behind the others. */
+static void place_shared(struct decoder *d, const struct operand *o)
+{
+    struct function *f = d->f;
+    const struct symbol *s = o->symbol;
+
+    for (unsigned k = 0; o->kind == OPERAND_VECTOR && k < o->part_count; k++)
+        place_shared(d, &o->parts[k]);
+    if (!s || s->space != SPACE_SHARED)
+        return;
+    for (size_t i = 0; i < f->shared_count; i++)
+        if (f->shared[i].symbol == s)
+            return;
+    struct placed *list = arena_take(f->module->arena, (f->shared_count + 1) * sizeof *list);
+    if (f->shared_count)
+        memcpy(list, f->shared, f->shared_count * sizeof *list);
+    f->shared = list;
+    f->static_shared = (f->static_shared + s->align - 1) & ~(s->align - 1);
+    list[f->shared_count++] = (struct placed){s, f->static_shared};
+    f->static_shared += s->bytes;
+}
+
+static void place_all_shared(struct decoder *d)
+{
+    struct function *f = d->f;
+    size_t align = 16;
+
+    for (uint32_t pc = 0; pc < f->count; pc++)
+        for (unsigned k = 0; k < f->code[pc].operand_count; k++)
+            place_shared(d, &f->code[pc].operands[k]);
+    for (size_t i = 0; i < f->shared_count; i++)
+        if (f->shared[i].symbol->bytes == 0 && f->shared[i].symbol->align > align)
+            align = f->shared[i].symbol->align;
+    size_t dynamic = f->static_shared;
+    for (size_t i = 0; i < f->shared_count; i++)
+        if (f->shared[i].symbol->bytes == 0)
+            f->shared[i].offset = dynamic = (f->static_shared + align - 1) & ~(align - 1);
+    f->static_shared = dynamic;
+}
+
+bool decode_function(struct function *f, char **error)
+{
+    struct decoder *d = calloc(1, sizeof *d);
+    bool decoded;
+
+    if (!d)
+        return *error = strdup("out of memory"), false;
+    d->f = f;
+    d->error = error;
+    d->next_slot = SLOT_FIRST;
+    f->scratch = take_row(d, 8);
+    for (int i = 1; i < SCRATCH_ROWS; i++)
+        take_row(d, 8);
+    for (size_t r = 0; r < f->reg_count; r++)
+        f->regs[r].slot = take_row(d, type_lane_bytes(f->regs[r].type));
+    place_all_shared(d);
+    decoded = !setjmp(d->failed);
+    if (decoded)
+        for (uint32_t pc = 0; pc < f->count; pc++) {
+            d->in = &f->code[pc];
+            decode_instruction(d);
+        }
+    f->frame_bytes = d->next_slot;
+    f->presets = arena_take(f->module->arena, d->preset_count * sizeof *f->presets + 1);
+    if (d->preset_count)
+        memcpy(f->presets, d->presets, d->preset_count * sizeof *f->presets);
+    f->preset_count = d->preset_count;
+    free(d->presets);
+    free(d);
+    return decoded;
+}

@@ -1,0 +1,120 @@
+/* Loading a module: parse, place its variables in device memory, decode its functions. */
+#define _GNU_SOURCE
+#include "module.h"
+#include "memory.h"
+#include "ptx.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *host_of(const struct symbol *symbol)
+{
+    return memory_host((const void *)(uintptr_t)symbol->address, symbol->bytes);
+}
+
+/* Global and constant variables get device memory; extern ones are looked for among the others. */
+static bool place_variables(struct module *module, char **error)
+{
+    for (size_t i = 0; i < module->symbol_count; i++) {
+        struct symbol *s = module->symbols[i];
+        if (s->is_extern || (s->space != SPACE_GLOBAL && s->space != SPACE_CONST))
+            continue;
+        /* A zero-sized variable still needs an address of its own. */
+        s->address = (uintptr_t)memory_allocate(s->bytes ? s->bytes : 1, s->space == SPACE_CONST ? MEMORY_CONSTANT : MEMORY_VARIABLE,
+                                                s->name);
+        if (!s->address) {
+            *error = ptx_report(module, 0, 0, "no memory for variable '%s' of %zu bytes", s->name, s->bytes);
+            return false;
+        }
+        s->placed = true;
+        memset(host_of(s), 0, s->bytes);
+        if (s->initial)
+            memcpy(host_of(s), s->initial, s->bytes);
+    }
+    return true;
+}
+
+static void relocate(struct module *module)
+{
+    for (size_t i = 0; i < module->symbol_count; i++) {
+        struct symbol *s = module->symbols[i];
+        for (size_t k = 0; s->placed && k < s->relocation_count; k++) {
+            const struct relocation *r = &s->relocations[k];
+            uint64_t value = r->target->address + (uint64_t)r->addend;
+            size_t bytes = type_bytes[s->type] < 8 ? type_bytes[s->type] : 8;
+            memcpy(host_of(s) + r->at, &value, bytes);
+        }
+    }
+}
+
+static void decode_functions(struct module *module)
+{
+    for (size_t i = 0; i < module->function_count; i++) {
+        struct function *f = module->functions[i];
+        if (!f->has_body)
+            continue;
+        if (decode_function(f, &f->error)) /* a fault in one kernel does not keep the others from running */
+            cfg_complete(f);
+    }
+}
+
+struct module *module_load(const char *text, size_t bytes, const char *name, char **error)
+{
+    struct arena *arena = arena_new();
+    struct module *module = arena_take(arena, sizeof *module);
+
+    module->arena = arena;
+    module->text = arena_string(arena, text, bytes);
+    module->bytes = strnlen(module->text, bytes);
+    module->name = arena_string(arena, name, strlen(name));
+    *error = NULL;
+    if (!ptx_parse(module, error) || !place_variables(module, error)) {
+        module_unload(module);
+        return NULL;
+    }
+    relocate(module);
+    decode_functions(module);
+    return module;
+}
+
+void module_unload(struct module *module)
+{
+    for (size_t i = 0; i < module->symbol_count; i++)
+        if (module->symbols[i]->placed)
+            memory_free((void *)(uintptr_t)module->symbols[i]->address);
+    for (size_t i = 0; i < module->function_count; i++)
+        free(module->functions[i]->error);
+    arena_free(module->arena);
+}
+
+const struct function *module_kernel(const struct module *module, const char *name)
+{
+    for (size_t i = 0; i < module->function_count; i++)
+        if (module->functions[i]->is_kernel && module->functions[i]->has_body && !strcmp(module->functions[i]->name, name))
+            return module->functions[i];
+    return NULL;
+}
+
+uint64_t module_variable(const struct module *module, const char *name, size_t *bytes)
+{
+    for (size_t i = 0; i < module->symbol_count; i++)
+        if (module->symbols[i]->placed && !strcmp(module->symbols[i]->name, name)) {
+            *bytes = module->symbols[i]->bytes;
+            return module->symbols[i]->address;
+        }
+    return 0;
+}
+
+void function_facts(const struct function *f, struct function_facts *facts)
+{
+    size_t constant = 0;
+
+    for (size_t i = 0; i < f->module->symbol_count; i++)
+        if (f->module->symbols[i]->space == SPACE_CONST)
+            constant += f->module->symbols[i]->bytes;
+    *facts = (struct function_facts){.name = f->name, .static_shared = f->static_shared, .local = f->local_bytes,
+                                     .constant = constant, .parameters = f->parameter_bytes,
+                                     .registers = f->reg_count < 255 ? (int)f->reg_count : 255, .max_threads = (int)f->max_threads,
+                                     .ptx_version = f->module->ptx_version, .target = f->module->target,
+                                     .parameter_count = f->parameter_count, .parameter_bytes = f->parameter_sizes};
+}
