@@ -1,0 +1,124 @@
+/* Warp rows that change where lanes go: branches, exits, block barriers, fences, traps. */
+#include "warp.h"
+
+enum { SPINS_BEFORE_YIELD = 64 };
+
+/* The running group gave up its turn: run another of this warp, or tell the block. */
+static int after_group(struct warp *w)
+{
+    if (group_next(w))
+        return WARP_MOVED;
+    w->status = w->live ? STATUS_WAITING : STATUS_DONE;
+    return WARP_STOP;
+}
+
+/* It polls memory and may wait for lanes, warps or blocks that have not run: they get their turn. */
+static int take_turns(struct warp *w)
+{
+    if (group_yield(w))
+        return WARP_MOVED;
+    w->status = STATUS_YIELDED;
+    return WARP_STOP;
+}
+
+int warp_branch(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    uint32_t next = w->now->pc + 1;
+
+    if (mask == w->now->mask) {
+        w->now->pc = in->target;
+    } else {
+        if (w->block->worker->counts)
+            w->block->worker->counts[w->now->pc].divergent++;
+        group_part(w, mask, in->target, next, in->reconv_pc);
+    }
+    if (in->spins && ++w->spins >= SPINS_BEFORE_YIELD)
+        return take_turns(w);
+    return WARP_MOVED;
+}
+
+int warp_exit(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    bool some_stay = mask != w->now->mask;
+
+    (void)in;
+    if (some_stay)
+        w->now->pc++;
+    group_exit(w, mask);
+    meeting_check(w);
+    return some_stay ? WARP_MOVED : after_group(w);
+}
+
+int warp_yield(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    (void)in;
+    (void)mask;
+    w->now->pc++;
+    return take_turns(w);
+}
+
+int warp_nothing(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    (void)w;
+    (void)in;
+    (void)mask;
+    return WARP_NEXT;
+}
+
+/* Memory is sequentially consistent here: a fence has nothing to wait for. */
+int warp_fence(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    return warp_nothing(w, in, mask);
+}
+
+int warp_trap(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    return warp_fault(w, in, __builtin_ctz(mask), 719, "a check of the program's own failed: __trap() or an assertion",
+                      "trap: the kernel stopped itself");
+}
+
+/* bar.sync id [, threads]. Without a count it is __syncthreads, which all live threads must reach at the same place. */
+static int arrive_at_barrier(struct warp *w, const struct inst *in, uint32_t mask, bool wait)
+{
+    int lane = __builtin_ctz(mask);
+    uint32_t id = warp_row32(w, in->slot[2])[lane], threads = in->operand_count > 1 ? warp_row32(w, in->slot[3])[lane] : 0;
+    struct barrier *barrier;
+
+    if (id >= BARRIERS)
+        return warp_fault(w, in, lane, 715, "a block has barriers 0 to 15", "barrier %u does not exist", id);
+    if (in->operand_count > 1 && (threads == 0 || threads % WARP_SIZE || threads > DEVICE_BLOCK_THREADS))
+        return warp_fault(w, in, lane, 715, "a barrier's thread count is a multiple of 32", "barrier for %u threads", threads);
+    barrier = &w->block->barriers[id];
+    if (barrier->threads_here && barrier->threads_needed == 0 && threads == 0 && barrier->pc != w->now->pc)
+        return warp_fault(w, in, lane, 719, "move __syncthreads() out of the condition, so that every thread of the block reaches the same one",
+                          "barrier divergence: threads of this block wait at two different barriers, the others at %s",
+                          fault_place(w->block->grid->function, barrier->pc));
+    if (barrier->threads_here == 0) {
+        barrier->pc = w->now->pc;
+        barrier->threads_needed = threads;
+    }
+    if (mask != w->now->mask) { /* a guarded barrier: those that take part wait, the others go on */
+        struct group *others = group_new(w, w->now->pc + 1, w->now->mask & ~mask, w->now->join);
+        (void)others;
+        w->now->mask = mask;
+    }
+    if (!wait) {
+        barrier->threads_here += WARP_SIZE;
+        return WARP_NEXT;
+    }
+    barrier->threads_here += (uint32_t)__builtin_popcount(mask);
+    w->now->state = GROUP_AT_BARRIER;
+    w->now->barrier = (uint8_t)id;
+    w->now->since = w->turn++;
+    return after_group(w);
+}
+
+int warp_barrier(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    return arrive_at_barrier(w, in, mask, true);
+}
+
+int warp_barrier_arrive(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    return arrive_at_barrier(w, in, mask, false);
+}

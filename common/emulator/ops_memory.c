@@ -1,0 +1,276 @@
+/* Warp rows that read and write memory: loads, stores, atomics; and moves between one wide register and several narrow ones. */
+#include "access.h"
+#include <math.h>
+#include <string.h>
+
+/* Loads and stores of one element a lane. The switch is outside the loop, so each case is a plain gather or scatter. */
+#define EACH_OF(mask) for (uint32_t rest_ = (mask), i; rest_ && (i = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
+
+#define GATHER(from, to)                                                                                                         \
+    EACH_OF(a->mask)                                                                                                             \
+    {                                                                                                                            \
+        from value;                                                                                                              \
+        memcpy(&value, a->host[i] + at, sizeof value);                                                                           \
+        to widened = (to)value;                                                                                                  \
+        memcpy(row + sizeof widened * i, &widened, sizeof widened);                                                              \
+    }                                                                                                                            \
+    break
+
+static void load_element(char *row, const struct access *a, const struct inst *in, size_t at)
+{
+    bool is_signed = type_is_signed((enum type)in->type);
+
+    switch (in->bytes * 4 + (in->element_lane_bytes == 8) * 2 + is_signed) {
+    case 4: GATHER(uint8_t, uint32_t);
+    case 5: GATHER(int8_t, int32_t);
+    case 6: GATHER(uint8_t, uint64_t);
+    case 7: GATHER(int8_t, int64_t);
+    case 8: GATHER(uint16_t, uint32_t);
+    case 9: GATHER(int16_t, int32_t);
+    case 10: GATHER(uint16_t, uint64_t);
+    case 11: GATHER(int16_t, int64_t);
+    case 16: case 17: GATHER(uint32_t, uint32_t);
+    case 18: GATHER(uint32_t, uint64_t);
+    case 19: GATHER(int32_t, int64_t);
+    default: GATHER(uint64_t, uint64_t);
+    }
+}
+
+#define SCATTER(type, lane)                                                                                                      \
+    EACH_OF(a->mask)                                                                                                             \
+    {                                                                                                                            \
+        lane value;                                                                                                              \
+        memcpy(&value, row + sizeof value * i, sizeof value);                                                                    \
+        type narrowed = (type)value;                                                                                             \
+        memcpy(a->host[i] + at, &narrowed, sizeof narrowed);                                                                     \
+    }                                                                                                                            \
+    break
+
+static void store_element(const char *row, const struct access *a, const struct inst *in, size_t at)
+{
+    switch (in->bytes * 2 + (in->element_lane_bytes == 8)) {
+    case 2: SCATTER(uint8_t, uint32_t);
+    case 3: SCATTER(uint8_t, uint64_t);
+    case 4: SCATTER(uint16_t, uint32_t);
+    case 5: SCATTER(uint16_t, uint64_t);
+    case 8: SCATTER(uint32_t, uint32_t);
+    case 9: SCATTER(uint32_t, uint64_t);
+    default: SCATTER(uint64_t, uint64_t);
+    }
+}
+
+/* The whole row in one copy: all lanes, neighbours in memory as in the register. */
+static bool one_copy(const struct inst *in, const struct access *a)
+{
+    return a->in_order && in->vector == 1 && in->bytes == in->element_lane_bytes;
+}
+
+int warp_load(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    struct access a;
+
+    if (!access_begin(w, in, mask, &a))
+        return WARP_STOP;
+    if (one_copy(in, &a))
+        memcpy(w->regs + in->slot[0], a.host[0], (size_t)WARP_SIZE * in->bytes);
+    else
+        for (unsigned k = 0; k < in->vector; k++)
+            load_element(w->regs + in->slot[k], &a, in, (size_t)k * in->bytes);
+    return WARP_NEXT;
+}
+
+int warp_store(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    struct access a;
+
+    if (!access_begin(w, in, mask, &a))
+        return WARP_STOP;
+    if (one_copy(in, &a))
+        memcpy(a.host[0], w->regs + in->slot[0], (size_t)WARP_SIZE * in->bytes);
+    else
+        for (unsigned k = 0; k < in->vector; k++)
+            store_element(w->regs + in->slot[k], &a, in, (size_t)k * in->bytes);
+    return WARP_NEXT;
+}
+
+/* Atomics: lane by lane in lane order, each as one atomic operation of the host. */
+
+typedef uint64_t atomic_fn(enum type type, uint64_t old, uint64_t a, uint64_t b);
+
+static uint64_t lane_value(struct warp *w, uint32_t slot, unsigned bytes, uint32_t lane)
+{
+    return bytes == 8 ? warp_row64(w, slot)[lane] : warp_row32(w, slot)[lane];
+}
+
+#define EXCHANGE_LOOP(type_)                                                                                                     \
+    {                                                                                                                            \
+        type_ *place = (type_ *)(void *)host, seen = __atomic_load_n(place, __ATOMIC_SEQ_CST);                                   \
+        while (!__atomic_compare_exchange_n(place, &seen, (type_)change(type, seen, a, b), false, __ATOMIC_SEQ_CST,              \
+                                            __ATOMIC_SEQ_CST)) {                                                                 \
+        }                                                                                                                        \
+        return seen;                                                                                                             \
+    }
+
+static uint64_t atomic_at(char *host, unsigned bytes, enum type type, atomic_fn *change, uint64_t a, uint64_t b)
+{
+    if (bytes == 8)
+        EXCHANGE_LOOP(uint64_t)
+    if (bytes == 4)
+        EXCHANGE_LOOP(uint32_t)
+    EXCHANGE_LOOP(uint16_t)
+}
+
+static int atomic(struct warp *w, const struct inst *in, uint32_t mask, atomic_fn *change)
+{
+    struct access a;
+    bool returns = in->op->signature[0] == 'd';
+
+    if (!access_begin(w, in, mask, &a))
+        return WARP_STOP;
+    EACH_OF(mask)
+    {
+        uint64_t operand = lane_value(w, in->slot[2], in->bytes, i);
+        uint64_t second = strchr(in->op->signature, 'b') ? lane_value(w, in->slot[3], in->bytes, i) : 0;
+        uint64_t old = atomic_at(a.host[i], in->bytes, (enum type)in->type, change, operand, second);
+        if (returns && in->bytes == 8)
+            warp_row64(w, in->slot[0])[i] = old;
+        else if (returns)
+            warp_row32(w, in->slot[0])[i] = (uint32_t)old;
+    }
+    return WARP_NEXT;
+}
+
+static uint64_t add_floats(uint64_t a, uint64_t b)
+{
+    float x, y;
+    uint32_t bits;
+
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    x += y;
+    memcpy(&bits, &x, sizeof bits);
+    return x != x ? 0x7fffffffu : bits;
+}
+
+static uint64_t add_doubles(uint64_t a, uint64_t b)
+{
+    double x, y;
+
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    x += y;
+    memcpy(&a, &x, sizeof a);
+    return a;
+}
+
+static bool less(enum type type, uint64_t a, uint64_t b)
+{
+    switch (type) {
+    case T_s32: return (int32_t)a < (int32_t)b;
+    case T_s64: return (int64_t)a < (int64_t)b;
+    default: return a < b;
+    }
+}
+
+#define CHANGE(name, ...)                                                                                                        \
+    static uint64_t change_##name(enum type type, uint64_t old, uint64_t a, uint64_t b)                                          \
+    {                                                                                                                            \
+        (void)type, (void)old, (void)a, (void)b;                                                                                            \
+        return __VA_ARGS__;                                                                                                      \
+    }                                                                                                                            \
+    int warp_atomic_##name(struct warp *w, const struct inst *in, uint32_t mask) { return atomic(w, in, mask, change_##name); }
+CHANGE(add, type == T_f32 ? add_floats(old, a) : type == T_f64 ? add_doubles(old, a) : old + a)
+CHANGE(min, less(type, a, old) ? a : old)
+CHANGE(max, less(type, old, a) ? a : old)
+CHANGE(and, old & a)
+CHANGE(or, old | a)
+CHANGE(xor, old ^ a)
+CHANGE(inc, (uint32_t)old >= (uint32_t)a ? 0 : old + 1)
+CHANGE(dec, (uint32_t)old == 0 || (uint32_t)old > (uint32_t)a ? a : old - 1)
+CHANGE(exch, a)
+CHANGE(cas, old == (type_bytes[type] == 8 ? a : type_bytes[type] == 4 ? (uint32_t)a : (uint16_t)a) ? b : old)
+
+/* isspacep: does a generic address point into the space? */
+static int is_space(struct warp *w, const struct inst *in, uint32_t mask, uint64_t window)
+{
+    const uint64_t *address = warp_row64(w, in->slot[2]);
+    uint32_t *p = warp_predicate(w, in->slot[0]), bits = 0;
+
+    EACH_OF(mask)
+    {
+        uint64_t top = address[i] & WINDOW_MASK;
+        bool in_other = top == WINDOW_SHARED || top == WINDOW_LOCAL || top == WINDOW_PARAM;
+        bits |= (uint32_t)(window ? top == window : !in_other) << i;
+    }
+    *p = (*p & ~mask) | bits;
+    return WARP_NEXT;
+}
+
+int warp_is_global(struct warp *w, const struct inst *in, uint32_t mask) { return is_space(w, in, mask, 0); }
+int warp_is_shared(struct warp *w, const struct inst *in, uint32_t mask) { return is_space(w, in, mask, WINDOW_SHARED); }
+int warp_is_local(struct warp *w, const struct inst *in, uint32_t mask) { return is_space(w, in, mask, WINDOW_LOCAL); }
+
+int warp_is_const(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    const uint64_t *address = warp_row64(w, in->slot[2]);
+    uint32_t *p = warp_predicate(w, in->slot[0]), bits = 0;
+
+    EACH_OF(mask)
+    {
+        const struct allocation *found = memory_find(address[i]);
+        bits |= (uint32_t)(found && found->kind == MEMORY_CONSTANT) << i;
+    }
+    *p = (*p & ~mask) | bits;
+    return WARP_NEXT;
+}
+
+/* mov.b64 %rd, {%r1, %r2} and back: parts in memory order, the first lowest. */
+int warp_pack(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    bool wide = type_bytes[in->type2] == 8;
+
+    EACH_OF(mask)
+    {
+        uint64_t whole = 0;
+        for (unsigned k = 0; k < in->vector; k++) {
+            uint64_t part = lane_value(w, in->slot[k], in->element_lane_bytes, i);
+            whole |= (part & (((uint64_t)1 << 8 * in->bytes) - 1)) << 8 * in->bytes * k;
+        }
+        if (wide)
+            warp_row64(w, in->slot[4])[i] = whole;
+        else
+            warp_row32(w, in->slot[4])[i] = (uint32_t)whole;
+    }
+    return WARP_NEXT;
+}
+
+int warp_unpack(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    unsigned whole_bytes = type_bytes[in->type2] == 8 ? 8 : 4;
+
+    EACH_OF(mask)
+    {
+        uint64_t whole = lane_value(w, in->slot[4], whole_bytes, i);
+        for (unsigned k = 0; k < in->vector; k++) {
+            uint64_t part = whole >> 8 * in->bytes * k & (((uint64_t)1 << 8 * in->bytes) - 1);
+            if (in->element_lane_bytes == 8)
+                warp_row64(w, in->slot[k])[i] = part;
+            else
+                warp_row32(w, in->slot[k])[i] = (uint32_t)part;
+        }
+    }
+    return WARP_NEXT;
+}
+
+/* The emulator has no clock: these give the warp's instruction count, which grows and is the same in every run. */
+int warp_clock(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    EACH_OF(mask)
+    {
+        if (in->bytes == 8)
+            warp_row64(w, in->slot[0])[i] = w->issued;
+        else
+            warp_row32(w, in->slot[0])[i] = (uint32_t)w->issued;
+    }
+    return WARP_NEXT;
+}

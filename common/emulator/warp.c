@@ -1,0 +1,222 @@
+/* The warp loop: take the running group, run its instructions until the warp stops. Counting is two additions a run of lane
+ * instructions; nothing is paid when nobody counts. */
+#define _GNU_SOURCE
+#include "warp.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { SPINS_BEFORE_YIELD = 64 };
+
+static void fill32(struct warp *w, uint32_t slot, uint32_t value)
+{
+    uint32_t *row = warp_row32(w, slot);
+
+    for (int i = 0; i < WARP_SIZE; i++)
+        row[i] = value;
+}
+
+static uint32_t special_of_lane(const struct warp *w, enum special special, unsigned lane)
+{
+    const struct block *b = w->block;
+    const struct launch *launch = b->grid->launch;
+    unsigned thread = w->index * WARP_SIZE + lane;
+    uint32_t bit = (uint32_t)1 << lane;
+
+    switch (special) {
+    case SPECIAL_tid_x: return thread % launch->block[0];
+    case SPECIAL_tid_y: return thread / launch->block[0] % launch->block[1];
+    case SPECIAL_tid_z: return thread / launch->block[0] / launch->block[1];
+    case SPECIAL_ntid_x: return launch->block[0];
+    case SPECIAL_ntid_y: return launch->block[1];
+    case SPECIAL_ntid_z: return launch->block[2];
+    case SPECIAL_ctaid_x: return b->id[0];
+    case SPECIAL_ctaid_y: return b->id[1];
+    case SPECIAL_ctaid_z: return b->id[2];
+    case SPECIAL_nctaid_x: return launch->grid[0];
+    case SPECIAL_nctaid_y: return launch->grid[1];
+    case SPECIAL_nctaid_z: return launch->grid[2];
+    case SPECIAL_laneid: return lane;
+    case SPECIAL_warpid: return w->index;
+    case SPECIAL_nwarpid: return b->warp_count;
+    case SPECIAL_smid: return (uint32_t)(b->number % DEVICE_SMS);
+    case SPECIAL_nsmid: return DEVICE_SMS;
+    case SPECIAL_gridid: return (uint32_t)b->grid->id;
+    case SPECIAL_lanemask_eq: return bit;
+    case SPECIAL_lanemask_lt: return bit - 1;
+    case SPECIAL_lanemask_le: return bit | (bit - 1);
+    case SPECIAL_lanemask_gt: return ~(bit | (bit - 1));
+    case SPECIAL_lanemask_ge: return ~(bit - 1);
+    case SPECIAL_dynamic_smem_size: return (uint32_t)launch->dynamic_shared;
+    case SPECIAL_total_smem_size: return (uint32_t)b->grid->shared_bytes;
+    default: return 0;
+    }
+}
+
+/* Only these differ from block to block or warp to warp of the same register file. */
+static bool is_fixed(enum special special)
+{
+    return !(special >= SPECIAL_ctaid_x && special <= SPECIAL_ctaid_z) && special != SPECIAL_smid;
+}
+
+static void fill_special(struct warp *w, const struct preset *p)
+{
+    enum special special = (enum special)p->value;
+
+    if (special >= SPECIAL_ctaid_x && special <= SPECIAL_ctaid_z && type_lane_bytes(p->type) == 4) {
+        fill32(w, p->slot, w->block->id[special - SPECIAL_ctaid_x]);
+        return;
+    }
+    for (unsigned i = 0; i < WARP_SIZE; i++) {
+        uint32_t value = special_of_lane(w, special, i);
+        if (type_lane_bytes(p->type) == 8)
+            warp_row64(w, p->slot)[i] = value;
+        else
+            warp_row32(w, p->slot)[i] = value;
+    }
+}
+
+/* A kernel's parameter as its type reads it: sign or zero extended to the row's width. */
+static uint64_t parameter_value(const struct grid *grid, const struct preset *p)
+{
+    uint64_t value = 0;
+    unsigned bits = 8 * type_bytes[p->type];
+
+    memcpy(&value, grid->parameters + p->value, type_bytes[p->type]);
+    if (type_is_signed(p->type) && bits < 64 && (value >> (bits - 1) & 1))
+        value |= ~(uint64_t)0 << bits;
+    return value;
+}
+
+/* Rows that stay the same for every block of a launch. */
+void warp_prepare(struct warp *w)
+{
+    const struct function *f = w->block->grid->function;
+
+    *warp_predicate(w, 0) = UINT32_MAX;
+    for (size_t i = 0; i < f->preset_count; i++) {
+        const struct preset *p = &f->presets[i];
+        uint64_t value = p->kind == PRESET_PARAMETER ? parameter_value(w->block->grid, p) : p->value;
+        if (p->kind == PRESET_SPECIAL) {
+            fill_special(w, p);
+        } else if (p->type == T_pred) {
+            *warp_predicate(w, p->slot) = value ? UINT32_MAX : 0;
+        } else if (type_lane_bytes(p->type) == 8) {
+            for (int k = 0; k < WARP_SIZE; k++)
+                warp_row64(w, p->slot)[k] = value;
+        } else {
+            fill32(w, p->slot, (uint32_t)value);
+        }
+    }
+}
+
+void warp_start(struct warp *w)
+{
+    const struct function *f = w->block->grid->function;
+    unsigned threads = w->block->threads - w->index * WARP_SIZE;
+
+    for (size_t i = 0; i < f->preset_count; i++)
+        if (f->presets[i].kind == PRESET_SPECIAL && !is_fixed((enum special)f->presets[i].value))
+            fill_special(w, &f->presets[i]);
+    for (size_t i = 0; i < f->live_in_count; i++) {
+        const struct reg *reg = &f->regs[f->live_in[i]];
+        memset(w->regs + reg->slot, 0, reg->type == T_pred ? 4 : 32 * type_lane_bytes(reg->type));
+    }
+    w->present = w->live = threads >= WARP_SIZE ? UINT32_MAX : ((uint32_t)1 << threads) - 1;
+    w->status = STATUS_READY;
+    w->turn = 0;
+    w->issued = 0;
+    memset(w->groups, 0, (size_t)w->group_top * sizeof *w->groups);
+    memset(w->joins, 0, (size_t)w->join_top * sizeof *w->joins);
+    w->group_top = w->join_top = 0;
+    group_run(w, group_new(w, 0, w->live, -1));
+}
+
+static void count_issue(struct warp *w, uint32_t pc, uint32_t mask)
+{
+    struct inst_counts *counts = w->block->worker->counts;
+
+    if (counts) {
+        counts[pc].issues++;
+        counts[pc].lanes += (uint32_t)__builtin_popcount(mask);
+    }
+}
+
+/* A run of lane instructions, without a look at anything else. */
+static void run_lanes(struct warp *w, const struct inst *in)
+{
+    const struct inst *end = in + in->run;
+
+    if (w->whole)
+        for (; in < end; in++)
+            in->full(w->regs, in);
+    else
+        for (; in < end; in++)
+            in->masked(w->regs, in, &w->lanes);
+}
+
+static void run_guarded(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    struct lanes lanes = {.bits = mask};
+
+    for (int i = 0; i < WARP_SIZE; i++)
+        lanes.mask[i] = -(int32_t)(mask >> i & 1);
+    in->masked(w->regs, in, &lanes);
+}
+
+static int timed_out(struct warp *w, const struct inst *in)
+{
+    return warp_fault(w, in, __builtin_ctz(w->now->mask), 702, "does the loop that it is in ever end? EMULATOR_TIMEOUT sets the limit",
+                      "the kernel never ends: %llu warp instructions in one warp", (unsigned long long)w->issued);
+}
+
+void warp_run(struct warp *w)
+{
+    const struct inst *code = w->block->grid->function->code;
+    uint64_t limit = w->block->grid->settings->timeout;
+
+    if (!w->now && !group_next(w)) {
+        w->status = w->live ? STATUS_WAITING : STATUS_DONE;
+        return;
+    }
+    w->status = STATUS_READY;
+    for (;;) {
+        uint32_t pc = w->now->pc;
+        const struct inst *in = &code[pc];
+        if (in->joins && group_arrive(w)) {
+            if (!w->now) {
+                w->status = STATUS_WAITING;
+                return;
+            }
+            continue;
+        }
+        if (in->run) {
+            count_issue(w, pc, w->now->mask);
+            run_lanes(w, in);
+            w->now->pc = pc + in->run;
+            w->issued += in->run;
+            continue;
+        }
+        uint32_t mask = w->now->mask & (*warp_predicate(w, in->guard) ^ in->guard_flip);
+        w->issued++;
+        if (in->warp == NULL) {
+            count_issue(w, pc, mask);
+            run_guarded(w, in, mask);
+            w->now->pc = pc + 1;
+            continue;
+        }
+        if (limit && w->issued > limit) {
+            timed_out(w, in);
+            return;
+        }
+        count_issue(w, pc, in->target == NO_PC ? mask : w->now->mask);
+        if (!mask) {
+            w->now->pc = pc + 1;
+            continue;
+        }
+        switch (in->warp(w, in, mask)) {
+        case WARP_NEXT: w->now->pc = pc + 1; break;
+        case WARP_MOVED: break;
+        default: return;
+        }
+    }
+}

@@ -1,0 +1,174 @@
+/* What runs: a grid's blocks, a block's warps, a warp's groups of lanes.
+ *
+ * launch.c owns the grid, block.c the blocks, warp.c the loop that steps a warp, reconverge.c how lanes part and meet, ops_*.c
+ * what instructions do. Includes point downwards only; observers (counters.c) are told what happened and change nothing. */
+#ifndef WARP_H
+#define WARP_H
+#include "device.h"
+#include "launch.h"
+#include "memory.h"
+#include "ops.h"
+#include "ptx.h"
+#include "settings.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What an instruction tells the loop. */
+enum warp_next {
+    WARP_NEXT, /* go on behind this instruction */
+    WARP_MOVED, /* the running group's pc, or the running group, was changed */
+    WARP_STOP  /* nothing of this warp can run now: see warp->status */
+};
+enum warp_status {
+    STATUS_READY,   /* can run */
+    STATUS_YIELDED, /* spins: let others run first */
+    STATUS_WAITING, /* all its live lanes wait at block barriers */
+    STATUS_DONE,
+    STATUS_FAULT
+};
+
+/* Lanes that run together. */
+enum group_state { GROUP_FREE, GROUP_RUNNABLE, GROUP_AT_BARRIER, GROUP_AT_MEETING };
+struct group {
+    enum group_state state;
+    uint32_t pc, mask;
+    int join;       /* where its lanes meet others again: index into warp->joins, or -1 */
+    uint64_t since; /* the warp's turn when it began to wait */
+    uint8_t barrier;
+    void (*finish)(struct warp *, const struct inst *, uint32_t mask); /* at a meeting */
+};
+
+/* A place where lanes that parted at a branch wait for each other. */
+struct join {
+    bool used;
+    uint32_t pc;       /* the branch's immediate post-dominator */
+    uint32_t expected; /* lanes that are still to come or have come */
+    uint32_t arrived;
+    int parent;        /* the join of the group that parted */
+    uint64_t since;
+};
+
+enum { MOST_GROUPS = 32, MOST_JOINS = 64 };
+
+struct warp {
+    struct block *block;
+    unsigned index;        /* in its block */
+    char *regs;            /* the register file, function->frame_bytes */
+    char *local;           /* local memory, lane by lane, function->local_bytes each */
+    uint32_t present, live; /* lanes that exist; those of them that have not exited */
+    enum warp_status status;
+    struct group groups[MOST_GROUPS], *now;
+    struct join joins[MOST_JOINS];
+    int group_top, join_top; /* beyond these none was used since the block began */
+    struct lanes lanes;    /* of the running group */
+    bool whole;            /* the running group is all live lanes */
+    uint64_t turn;         /* counts changes of group, so that waits can be ordered by age */
+    uint64_t issued;       /* warp instructions since the block began */
+    unsigned spins;        /* jumps back in a polling loop since this group began to run */
+    struct { uint64_t value; uint32_t b, c, mask; } meeting[WARP_SIZE]; /* what each lane brought to a shuffle, vote or match */
+};
+
+/* One of a block's 16 barriers. */
+struct barrier {
+    uint32_t threads_here, threads_needed; /* needed: 0 is all live threads of the block (__syncthreads) */
+    uint32_t pc;                           /* of the first to come */
+};
+enum { BARRIERS = 16 };
+
+struct block {
+    struct grid *grid;
+    struct worker *worker;
+    uint64_t number; /* in launch order, x fastest */
+    unsigned id[3];
+    unsigned warp_count, threads;
+    struct warp *warps;
+    char *shared;
+    struct barrier barriers[BARRIERS];
+    bool started, done;
+    uint64_t random;
+};
+
+/* What happened at one instruction, over a launch. Of a run of lane instructions only the first is counted while it goes on. */
+struct inst_counts {
+    uint64_t issues, lanes, divergent;
+    uint64_t global_requests, global_bytes, sectors;
+    uint64_t shared_requests, shared_lanes, wavefronts, fewest_wavefronts;
+};
+
+/* One host thread that runs blocks. */
+struct worker {
+    struct grid *grid;
+    struct inst_counts *counts;              /* one an instruction, or NULL when nobody counts */
+    const struct allocation **last_reached;  /* one an instruction: the allocation it reached last */
+    pthread_t thread;
+};
+
+struct fault {
+    bool set;
+    int error; /* cudaError_t */
+    uint64_t block_number;
+    char *report;
+};
+
+/* One launch. */
+struct grid {
+    const struct launch *launch;
+    const struct function *function;
+    const struct settings *settings;
+    char *parameters;
+    size_t shared_bytes; /* static and dynamic, of a block */
+    uint64_t blocks, id;
+    _Atomic uint64_t next_block;
+    _Atomic uint64_t stop_at; /* blocks from here on need not run: an earlier one has a fault */
+    pthread_mutex_t fault_lock;
+    struct fault fault;
+};
+
+/* warp.c */
+void warp_prepare(struct warp *warp); /* once a launch, after block_new gave it a register file */
+void warp_start(struct warp *warp);   /* all present lanes at the kernel's first instruction */
+void warp_run(struct warp *warp);     /* until it stops; warp->status says why */
+
+/* block.c */
+struct block *block_new(struct worker *worker);
+void block_free(struct block *block);
+void block_start(struct block *block, uint64_t number);
+enum block_result { BLOCK_DONE, BLOCK_YIELDED, BLOCK_FAULT };
+enum block_result block_run(struct block *block);
+void block_release_barriers(struct block *block);
+
+/* reconverge.c: how lanes part and meet. All but the last change the running group. */
+void group_part(struct warp *warp, uint32_t taken, uint32_t target, uint32_t next_pc, uint32_t reconv_pc);
+bool group_arrive(struct warp *warp); /* the running group stands where lanes meet: true if another group now runs */
+bool group_next(struct warp *warp);   /* the running group cannot go on: choose another; false if none can run */
+void group_exit(struct warp *warp, uint32_t mask);   /* these lanes of the running group end */
+bool group_yield(struct warp *warp);  /* the running group spins: let the one that has waited longest run, if any */
+void group_run(struct warp *warp, struct group *group);
+struct group *group_new(struct warp *warp, uint32_t pc, uint32_t mask, int join);
+
+/* ops_sync.c: lanes have exited, so some that wait for them may go on. */
+void meeting_check(struct warp *warp);
+
+/* fault.c: "FILE.ptx:LINE (SOURCE.cu:LINE)" of an instruction, in a buffer that four calls share. */
+const char *fault_place(const struct function *function, uint32_t pc);
+/* fault.c: records a fault of `lane` at `in` and stops the warp. `kind` begins the text, `advice` is the line that says how to mend it. */
+int warp_fault(struct warp *warp, const struct inst *in, int lane, int error, const char *advice, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+void fault_report(struct grid *grid); /* writes the launch's first fault to stderr */
+
+/* observer side: counters.c */
+struct access {
+    uint32_t mask;
+    unsigned bytes; /* a lane: element times vector */
+    enum space space;
+    bool is_store, is_atomic, in_order; /* in_order: all lanes, one after the other without a gap */
+    uint64_t address[WARP_SIZE]; /* in its space */
+    char *host[WARP_SIZE];
+};
+void count_access(struct inst_counts *counts, const struct access *access);
+void counters_add_launch(const struct grid *grid, struct inst_counts *counts); /* expands runs, adds to the program's totals */
+
+static inline uint32_t *warp_predicate(struct warp *w, uint32_t slot) { return (uint32_t *)(void *)(w->regs + slot); }
+static inline uint32_t *warp_row32(struct warp *w, uint32_t slot) { return (uint32_t *)(void *)(w->regs + slot); }
+static inline uint64_t *warp_row64(struct warp *w, uint32_t slot) { return (uint64_t *)(void *)(w->regs + slot); }
+#endif
