@@ -1,0 +1,82 @@
+/* Faults: the first of a launch, in block order, becomes a report on stderr and the CUDA error a GPU gives. */
+#define _GNU_SOURCE
+#include "fault.h"
+#include "warp.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static atomic_bool seen;
+
+bool fault_seen(void)
+{
+    return seen;
+}
+
+const char *fault_place(const struct function *f, uint32_t pc)
+{
+    static _Thread_local char buffers[4][256];
+    static _Thread_local unsigned turn;
+    char *text = buffers[turn++ % 4];
+    const struct inst *in = &f->code[pc];
+    const struct module *m = f->module;
+    const char *file = in->source_line && in->source_file < m->file_count ? m->files[in->source_file] : NULL;
+    const char *slash = file ? strrchr(file, '/') : NULL;
+
+    if (file)
+        snprintf(text, sizeof buffers[0], "%s:%u (%s:%u)", m->name, in->line, slash ? slash + 1 : file, in->source_line);
+    else
+        snprintf(text, sizeof buffers[0], "%s:%u", m->name, in->line);
+    return text;
+}
+
+static void write_report(FILE *out, const struct warp *w, const struct inst *in, int lane, const char *advice, const char *format,
+                         va_list arguments)
+{
+    const struct block *b = w->block;
+    const unsigned *size = b->grid->launch->block;
+    unsigned thread = w->index * WARP_SIZE + (unsigned)lane;
+
+    fprintf(out, "fault: %s block (%u,%u,%u) thread (%u,%u,%u) [warp %u lane %d], %s: ", b->grid->function->name, b->id[0], b->id[1],
+            b->id[2], thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1], w->index, lane,
+            fault_place(b->grid->function, (uint32_t)(in - b->grid->function->code)));
+    vfprintf(out, format, arguments);
+    fprintf(out, "\n       to mend it: %s\n", advice);
+}
+
+int warp_fault(struct warp *w, const struct inst *in, int lane, int error, const char *advice, const char *format, ...)
+{
+    struct grid *grid = w->block->grid;
+
+    w->status = STATUS_FAULT;
+    pthread_mutex_lock(&grid->fault_lock);
+    if (!grid->fault.set || w->block->number < grid->fault.block_number) {
+        char *report = NULL;
+        size_t bytes = 0;
+        FILE *out = open_memstream(&report, &bytes);
+        if (out) {
+            va_list arguments;
+            va_start(arguments, format);
+            write_report(out, w, in, lane, advice, format, arguments);
+            va_end(arguments);
+            fclose(out);
+        }
+        free(grid->fault.report);
+        grid->fault = (struct fault){.set = true, .error = error, .block_number = w->block->number, .report = report};
+        if (w->block->number < grid->stop_at)
+            grid->stop_at = w->block->number;
+    }
+    pthread_mutex_unlock(&grid->fault_lock);
+    return WARP_STOP;
+}
+
+void fault_report(struct grid *grid)
+{
+    seen = true;
+    fflush(stdout);
+    fputs(grid->fault.report ? grid->fault.report : "fault: (no memory for the report)\n", stderr);
+    free(grid->fault.report);
+    grid->fault.report = NULL;
+}
