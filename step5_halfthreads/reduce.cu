@@ -1,5 +1,5 @@
 /* Step 5: step 4's kernel with half the threads a block, over a tile as large as step 3's: only the launch changes.
- * Watch: barriers, for the number of blocks doubles while each has half the warps. */
+ * Watch: barriers fall a little: twice the blocks, but each has half the warps and one round less. */
 #include "harness.h"
 
 __global__ void reduce(element *input, total *sums, size_t n)
