@@ -99,9 +99,9 @@ static void modified_masked(char *regs, const struct inst *in, const struct lane
 
 static void modified_full(char *regs, const struct inst *in)
 {
-    struct lanes all = {.bits = UINT32_MAX};
+    struct lanes all;
 
-    memset(all.mask, 0xff, sizeof all.mask);
+    lanes_set(&all, UINT32_MAX);
     modified_masked(regs, in, &all);
 }
 

@@ -84,6 +84,16 @@ struct reg { const char *name; enum type type; uint32_t slot; };
 struct inst;
 struct warp;
 struct lanes { int32_t mask[32]; uint32_t bits; }; /* -1 for a lane that takes part, else 0; and the same as bits */
+static inline void lanes_set(struct lanes *lanes, uint32_t bits)
+{
+    static const uint32_t bit[32] = {1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+                                     1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+                                     1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+                                     1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
+    lanes->bits = bits;
+    for (int i = 0; i < 32; i++)
+        lanes->mask[i] = -(int32_t)((bits & bit[i]) != 0);
+}
 typedef void lane_full_fn(char *regs, const struct inst *in);
 typedef void lane_masked_fn(char *regs, const struct inst *in, const struct lanes *lanes);
 /* Runs one warp-level instruction for `mask`, a subset of the running group. Returns enum warp_next. */

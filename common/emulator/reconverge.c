@@ -42,9 +42,8 @@ void group_run(struct warp *w, struct group *group)
     w->now = group;
     w->spins = 0;
     w->whole = group->mask == w->live;
-    w->lanes.bits = group->mask;
-    for (int i = 0; i < WARP_SIZE; i++)
-        w->lanes.mask[i] = -(int32_t)(group->mask >> i & 1);
+    if (w->lanes.bits != group->mask)
+        lanes_set(&w->lanes, group->mask);
 }
 
 void group_part(struct warp *w, uint32_t taken, uint32_t target, uint32_t next_pc, uint32_t reconv_pc)

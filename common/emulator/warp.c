@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SPINS_BEFORE_YIELD = 64 };
-
 static void fill32(struct warp *w, uint32_t slot, uint32_t value)
 {
     uint32_t *row = warp_row32(w, slot);
@@ -156,10 +154,9 @@ static void run_lanes(struct warp *w, const struct inst *in)
 
 static void run_guarded(struct warp *w, const struct inst *in, uint32_t mask)
 {
-    struct lanes lanes = {.bits = mask};
+    struct lanes lanes;
 
-    for (int i = 0; i < WARP_SIZE; i++)
-        lanes.mask[i] = -(int32_t)(mask >> i & 1);
+    lanes_set(&lanes, mask);
     in->masked(w->regs, in, &lanes);
 }
 
