@@ -1,6 +1,5 @@
 /* The counters: what memory accesses cost, and sums over launches. They watch and never compute: without them every byte of a
  * kernel's output is the same. Only counters.def says which counters there are. */
-#include "counters.h"
 #include "emulator.h"
 #include "warp.h"
 #include <stdio.h>
@@ -240,7 +239,8 @@ static void write_json(const char *path)
     fclose(out);
 }
 
-void counters_report_at_exit(void)
+/* The report that EMULATOR_COUNTERS asks for, when the program ends. */
+__attribute__((destructor)) static void report_at_exit(void)
 {
     if (settings()->counters_text)
         write_text(stderr);
