@@ -21,8 +21,8 @@ enum {
 };
 #define GAP_MOST ((size_t)1 << 30)
 #define RANGE_HINT ((void *)0x200000000000)
+#define RANGE_FIRST ((size_t)4 << 30) /* it grows as it fills: valgrind keeps a record of every 64 KiB of it */
 #define RANGE_MOST ((size_t)16 << 40)
-#define RANGE_LEAST ((size_t)64 << 30)
 
 struct entry {
     struct allocation allocation; /* first: lookups hand out a pointer to it */
@@ -42,18 +42,26 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-/* Address space only; a machine with limits (valgrind, ulimit -v) gives a smaller piece. */
-static bool reserve_range(void)
+/* Address space only: nothing can be read or written there. The first piece may lie anywhere, the next ones behind it, each as
+ * large as all before. False: no more is to be had (valgrind, ulimit -v). */
+static bool extend_range(void)
 {
-    for (size_t bytes = RANGE_MOST; bytes >= RANGE_LEAST; bytes /= 2) {
-        void *start = mmap(RANGE_HINT, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (start != MAP_FAILED) {
-            range_start = range_next = round_up((uint64_t)(uintptr_t)start, ALIGNMENT);
-            range_end = (uint64_t)(uintptr_t)start + bytes;
-            return true;
-        }
+    size_t bytes = range_end ? range_end - range_start : RANGE_FIRST;
+    void *hint = range_end ? (void *)(uintptr_t)range_end : RANGE_HINT;
+
+    if (range_end && 2 * bytes > RANGE_MOST)
+        return false;
+    void *start = mmap(hint, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED)
+        return false;
+    if (range_end && start != hint) {
+        munmap(start, bytes);
+        return false;
     }
-    return false;
+    if (!range_end)
+        range_start = range_next = range_end = (uint64_t)(uintptr_t)start;
+    range_end += bytes;
+    return true;
 }
 
 /* How many live allocations begin at or below the address. */
@@ -99,10 +107,9 @@ static uint64_t take_addresses(size_t bytes)
 {
     size_t gap = bytes < GAP_USUAL ? GAP_USUAL : bytes < GAP_MOST ? bytes : GAP_MOST;
 
-    if (range_end == 0 && !reserve_range())
-        return 0;
-    if (range_next >= range_end || bytes > range_end - range_next)
-        return reuse_addresses(bytes);
+    while (range_next >= range_end || bytes > range_end - range_next)
+        if (!extend_range())
+            return range_end ? reuse_addresses(bytes) : 0;
     uint64_t base = range_next;
     range_next = round_up(base + bytes + gap, ALIGNMENT);
     return base;
