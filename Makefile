@@ -28,6 +28,9 @@ override TYPE := $(strip $(TYPE))
 override ARCH := $(strip $(ARCH))
 Q := $(if $(filter 1,$(V)),,@)
 SAY := @$(if $(findstring s,$(filter-out --%,$(firstword $(MAKEFLAGS)))),:,echo)# nothing under make -s
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)# compile on all cores, unless the command line says otherwise
+endif
 ifeq ($(filter $(TYPE),int float double),)
 $(error TYPE=$(TYPE) is not known; allowed are int, float and double)
 endif
@@ -67,7 +70,7 @@ EMULATOR_FLAGS := -std=c11 $(OPTIMISE) -fPIC -pthread -ffp-contract=off -fvisibi
 GENCODE := $(if $(filter native,$(ARCH)),-gencode arch=native$(comma)code=native,\
     $(foreach a,$(ARCH),-gencode arch=compute_$(a)$(comma)code=sm_$(a))) -gencode arch=compute_75,code=compute_75
 NVCC_FLAGS := -O3 -lineinfo $(GENCODE) --compress-mode=none --threads 2 -DTYPE_$(TYPE) -Icommon -Xcompiler -Wall
-LINK_FLAGS := -cudart none -Xlinker -rpath,'$(RUNPATH)' -Xlinker --enable-new-dtags $(if $(SANITIZE),-Xcompiler -fsanitize=address$(comma)undefined)
+LINK_FLAGS := -cudart none -Xlinker -rpath,'$(RUNPATH)' -Xlinker --enable-new-dtags $(if $(SANITIZE),-Xcompiler -fsanitize=address -Xcompiler -fsanitize=undefined)
 
 # Everything is built again when a flag or a tool changes.
 $(OBJECTS)/flags: CONTENT = $(CC) $(HARNESS_FLAGS) $(CUDA_NVCC) $(NVCC_FLAGS)
@@ -138,30 +141,28 @@ diffs:
 	@sh common/diffs.sh $(STEPS)
 
 # ---- the emulator ----
+# Built once for any processor, and on x86-64 once more for those with AVX2, which do 32 lanes in half the instructions: glibc's
+# loader (2.33 and later) prefers what it finds in this folder beside the library, where the processor allows it.
 EMULATOR_SOURCES := $(wildcard common/emulator/*.c)
-EMULATOR_OBJECTS := $(patsubst common/emulator/%.c,$(BUILD)/emulator/%.o,$(filter-out %/ops_lane.c,$(EMULATOR_SOURCES)))
-# What one lane computes is compiled once for every SIMD level, and the emulator picks one when it starts.
-ifneq ($(filter %/ops_lane.c,$(EMULATOR_SOURCES)),)
-LEVELS := base
-ifeq ($(shell uname -m),x86_64)
-LEVELS += $(shell echo | $(CC) -march=x86-64-v3 -x c -fsyntax-only - 2>/dev/null && echo v3)
-endif
-EMULATOR_OBJECTS += $(LEVELS:%=$(BUILD)/emulator/ops_lane_%.o)
-EMULATOR_FLAGS += $(if $(filter v3,$(LEVELS)),-DHAVE_LANE_V3)
-endif
-EMULATOR_MAP := $(wildcard common/emulator/cudart.map)
+EMULATOR_MAP     := $(wildcard common/emulator/cudart.map)
+EMULATOR_LINK    := -shared -pthread $(SANITIZER) -Wl,-soname,libcudart.so.13 $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) \
+    $(EMULATOR_MAP:%=-Wl,--version-script=%)
+HAVE_V3 := $(if $(SANITIZE),,$(shell test $$(uname -m) = x86_64 && echo | $(CC) -march=x86-64-v3 -x c -fsyntax-only - 2>/dev/null && echo v3))
+EMULATOR_V3 := $(if $(HAVE_V3),$(BUILD)/emulator/glibc-hwcaps/x86-64-v3/libcudart.so.13)
 
 emulator: $(EMULATOR)
-$(BUILD)/emulator/ops_lane_%.o: common/emulator/ops_lane.c $(BUILD)/emulator/flags
-	$(SAY) '  cc      $< ($*)'
-	$(Q)$(CC) $(EMULATOR_FLAGS) -DLANE_LEVEL=$* $(if $(filter v3,$*),-march=x86-64-v3) $(DEPS) -c $< -o $@
 $(BUILD)/emulator/%.o: common/emulator/%.c $(BUILD)/emulator/flags
 	$(SAY) '  cc      $<'
 	$(Q)$(CC) $(EMULATOR_FLAGS) $(DEPS) -c $< -o $@
-$(EMULATOR): $(EMULATOR_OBJECTS) $(EMULATOR_MAP)
-	$(Q)$(CC) -shared -pthread $(SANITIZER) -Wl,-soname,libcudart.so.13 $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) \
-	    $(EMULATOR_MAP:%=-Wl,--version-script=%) $(EMULATOR_OBJECTS) -ldl -lm -o $@
+$(BUILD)/emulator/%.v3.o: common/emulator/%.c $(BUILD)/emulator/flags
+	$(SAY) '  cc      $< (x86-64-v3)'
+	$(Q)$(CC) $(EMULATOR_FLAGS) -march=x86-64-v3 $(DEPS) -c $< -o $@
+$(EMULATOR): $(EMULATOR_SOURCES:common/emulator/%.c=$(BUILD)/emulator/%.o) $(EMULATOR_MAP) | $(EMULATOR_V3)
+	$(Q)$(CC) $(EMULATOR_LINK) $(filter %.o,$^) -ldl -lm -o $@
 	@ln -sfn libcudart.so.13 $(@:.13=)
+$(EMULATOR_V3): $(EMULATOR_SOURCES:common/emulator/%.c=$(BUILD)/emulator/%.v3.o) $(EMULATOR_MAP)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(EMULATOR_LINK) $(filter %.o,$^) -ldl -lm -o $@
 
 # ---- run ----
 # One step after another, also under make -j: they would disturb each other's times.
@@ -211,7 +212,7 @@ lint:
 	        $$cc -std=c11 -O2 $(WARNINGS) -Werror -DTYPE_$$type -Icommon -isystem $(CUDA_INCLUDE) -c $$file -o /dev/null || exit 1; \
 	    done; done; \
 	    for file in $(EMULATOR_SOURCES); do \
-	        $$cc -std=c11 -O2 -fPIC -pthread -Wall -Wextra -Werror -DLANE_LEVEL=base -isystem $(CUDA_INCLUDE) -c $$file -o /dev/null || exit 1; \
+	        $$cc -std=c11 -O2 -fPIC -pthread -Wall -Wextra -Werror -isystem $(CUDA_INCLUDE) -c $$file -o /dev/null || exit 1; \
 	    done; echo "$$cc: no warnings"; \
 	done
 	@if command -v cppcheck >/dev/null; then \

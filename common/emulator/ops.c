@@ -61,36 +61,17 @@ const struct op ops[OP_COUNT] = {
 #include "ops.def"
 };
 
-extern const struct variant variants_base[];
-#ifdef HAVE_LANE_V3
-extern const struct variant variants_v3[];
-#endif
-
-static const struct variant *variant_table;
 static unsigned first_variant[OP_COUNT + 1]; /* of each row: the table is grouped by row */
 static pthread_once_t indexed = PTHREAD_ONCE_INIT;
-
-static const struct variant *best_level(void)
-{
-#ifdef HAVE_LANE_V3
-    const char *level = getenv("EMULATOR_SIMD"); /* "base": for tests and comparisons */
-
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") &&
-        !(level && !strcmp(level, "base")))
-        return variants_v3;
-#endif
-    return variants_base;
-}
 
 static void index_variants(void)
 {
     unsigned op = 0, i = 0;
 
-    variant_table = best_level();
     for (;; i++) {
-        while (op <= variant_table[i].op)
+        while (op <= variants[i].op)
             first_variant[op++] = i;
-        if (variant_table[i].op == OP_COUNT)
+        if (variants[i].op == OP_COUNT)
             break;
     }
 }
@@ -99,8 +80,8 @@ const struct variant *op_variant(enum op_id op, enum type type, enum type type2)
 {
     pthread_once(&indexed, index_variants);
     for (unsigned i = first_variant[op]; i < first_variant[op + 1]; i++)
-        if (variant_table[i].types[0] == type && variant_table[i].types[1] == type2)
-            return &variant_table[i];
+        if (variants[i].types[0] == type && variants[i].types[1] == type2)
+            return &variants[i];
     return NULL;
 }
 

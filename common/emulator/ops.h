@@ -56,6 +56,7 @@ struct variant {
     lane_full_fn *full;
     lane_masked_fn *masked;
 };
+extern const struct variant variants[]; /* by row; ends with OP_COUNT */
 
 /* An opcode resolved: its row, variant and modifiers. False with *problem (malloc'd) if there is none. */
 struct opcode {

@@ -1,5 +1,5 @@
 /* Lane functions: each row of ops.def becomes, a type at a time, one plain loop over the 32 lanes, which the compiler turns into
- * SIMD, in two forms: all lanes, and those of a mask. This file is compiled once a SIMD level (LANE_LEVEL names it). */
+ * SIMD, in two forms: all lanes, and those of a mask. */
 #include "memory.h"
 #include "ops.h"
 #include <math.h>
@@ -352,6 +352,6 @@ static inline void set_predicates(char *regs, const struct inst *in, uint32_t co
 #define ATOMIC(...)
 #define WARP(...)
 
-const struct variant PASTE(variants_, LANE_LEVEL)[] = {
+const struct variant variants[] = {
 #include "ops.def"
     {.op = OP_COUNT}};
