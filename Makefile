@@ -204,6 +204,7 @@ sanitize:
 	    ./build/sanitize/$$step/run --n 0-300,1000003 --device emulator --quiet && echo "$$step: clean" || exit 1; \
 	done
 
+# cppcheck does not come to an end with ops_lane.c, where one table expands into some thousand functions.
 C_SOURCES := $(wildcard common/*.c common/emulator/*.c)
 lint:
 	@for cc in gcc clang; do \
@@ -217,7 +218,7 @@ lint:
 	done
 	@if command -v cppcheck >/dev/null; then \
 	    cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability --suppress=missingInclude \
-	        -Icommon $(C_SOURCES) && echo 'cppcheck: nothing found'; else echo 'cppcheck is not installed'; fi
+	        -Icommon $(filter-out %/ops_lane.c,$(C_SOURCES)) && echo 'cppcheck: nothing found, ops_lane.c left out'; else echo 'cppcheck is not installed'; fi
 	@if command -v clang-format >/dev/null; then \
 	    clang-format --dry-run -Werror $(C_SOURCES) $(wildcard common/*.h common/emulator/*.h) $(STEPS:%=%/reduce.cu) && \
 	    echo 'clang-format: as agreed'; else echo 'clang-format is not installed'; fi
