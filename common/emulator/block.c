@@ -1,5 +1,6 @@
 /* One block: its warps run in turn, each until it stops; barriers open when all who must come have come. */
 #define _GNU_SOURCE
+#include "checks.h"
 #include "warp.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,8 @@ void block_free(struct block *b)
         free(b->warps[i].regs);
         free(b->warps[i].local);
     }
+    race_block_free(b);
+    init_block_free(b);
     free(b->warps);
     free(b->shared);
     free(b);
@@ -64,6 +67,10 @@ void block_start(struct block *b, uint64_t number)
     b->id[2] = (unsigned)(number / size[0] / size[1]);
     b->random = grid->settings->schedule_seed ^ (number * 0x9e3779b97f4a7c15u);
     memset(b->barriers, 0, sizeof b->barriers);
+    if (grid->settings->checks & CHECK_RACE)
+        race_block_start(b);
+    if (grid->settings->checks & CHECK_INIT)
+        init_block_start(b);
     memset(b->shared, 0, grid->shared_bytes); /* unwritten shared memory must not differ from run to run */
     for (unsigned i = 0; i < b->warp_count; i++) {
         if (b->warps[i].local)
@@ -96,6 +103,8 @@ static void order_warps(struct block *b, uint8_t order[])
 
 static void release(struct block *b, uint8_t id)
 {
+    if (b->race)
+        race_barrier(b, id);
     for (unsigned i = 0; i < b->warp_count; i++)
         for (int g = 0; g < b->warps[i].group_top; g++) {
             struct group *group = &b->warps[i].groups[g];
@@ -138,7 +147,7 @@ static void blame(struct block *b)
             struct group *group = &w->groups[g];
             int lane = group->mask ? __builtin_ctz(group->mask) : 0;
             if (group->state == GROUP_AT_MEETING) {
-                warp_fault(w, &code[group->pc], lane, 719, "name in the mask only the lanes that come here, or bring them all here",
+                warp_fault(w, &code[group->pc], lane, FINDING | 719, "name in the mask only the lanes that come here, or bring them all here",
                            "warp synchronisation: it waits with mask 0x%08x for lanes 0x%08x, which never come",
                            w->meeting[lane].mask, w->meeting[lane].mask & w->live & ~group->mask);
                 return;
@@ -150,7 +159,7 @@ static void blame(struct block *b)
             struct group *group = &w->groups[g];
             if (group->state == GROUP_AT_BARRIER) {
                 const struct barrier *barrier = &b->barriers[group->barrier];
-                warp_fault(w, &code[group->pc], __builtin_ctz(group->mask), 719,
+                warp_fault(w, &code[group->pc], __builtin_ctz(group->mask), FINDING | 719,
                            "let every thread of the block reach the barrier, or none",
                            "barrier divergence: barrier %u has %u of the threads it waits for, and no more can come", group->barrier,
                            barrier->threads_here);

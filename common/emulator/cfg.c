@@ -179,7 +179,7 @@ static void mark_joins(struct graph *g)
 
 static bool polls(const struct inst *in)
 {
-    return (in->op->as == AS_MEMORY && (in->is_volatile || in->is_acquire)) ||
+    return (in->op->as == AS_MEMORY && (in->is_volatile || in->is_relaxed || in->is_acquire)) ||
            (in->op->as == AS_ATOMIC && in->op->signature[0] == 'd') || in->op == &ops[OP_nanosleep];
 }
 
@@ -335,7 +335,7 @@ static void find_communication(struct function *f)
             f->communicates |= beyond_block && (!in->result_unused || in->type == T_f32 || in->type == T_f64 ||
                                                 in->op == &ops[OP_atom_exch] || in->op == &ops[OP_atom_cas]);
         }
-        f->communicates |= in->op->as == AS_MEMORY && beyond_block && (in->is_volatile || in->is_acquire || in->is_release);
+        f->communicates |= in->op->as == AS_MEMORY && beyond_block && (in->is_volatile || in->is_relaxed || in->is_acquire || in->is_release);
         f->communicates |= in->op == &ops[OP_membar] || in->op == &ops[OP_fence];
     }
     free(reads);

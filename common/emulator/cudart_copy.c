@@ -3,6 +3,7 @@
  * What is refused was compared with an H200 under CUDA 13.0: the side that the kind calls "device" has to be live device, managed
  * or pinned memory and hold all the bytes; the side called "host" may be anything, since addresses are unified. */
 #define _GNU_SOURCE
+#include "checks.h"
 #include "cudart.h"
 #include <stdint.h>
 #include <string.h>
@@ -42,6 +43,7 @@ cudaError_t copy_bytes(void *to, const void *from, size_t bytes, enum cudaMemcpy
     if (!target || !source)
         return cudaErrorInvalidValue;
     memmove(target, source, bytes);
+    init_written(to, bytes);
     return cudaSuccess;
 }
 
@@ -102,8 +104,10 @@ static cudaError_t copy_box(struct box to, struct box from, struct cudaExtent si
     if (!target || !source)
         return cudaErrorInvalidValue;
     for (size_t z = 0; z < size.depth; z++)
-        for (size_t y = 0; y < size.height; y++)
+        for (size_t y = 0; y < size.height; y++) {
             memmove(target + z * to.plane + y * to.row, source + z * from.plane + y * from.row, size.width);
+            init_written((const char *)to.start + z * to.plane + y * to.row, size.width);
+        }
     return cudaSuccess;
 }
 
@@ -166,8 +170,10 @@ static cudaError_t fill_box(struct box to, int value, struct cudaExtent size)
     if (!target)
         return cudaErrorInvalidValue;
     for (size_t z = 0; z < size.depth; z++)
-        for (size_t y = 0; y < size.height; y++)
+        for (size_t y = 0; y < size.height; y++) {
             memset(target + z * to.plane + y * to.row, value, size.width);
+            init_written((const char *)to.start + z * to.plane + y * to.row, size.width);
+        }
     return cudaSuccess;
 }
 

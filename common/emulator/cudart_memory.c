@@ -1,5 +1,6 @@
 /* Memory calls: allocate, free, pin, ask about. Copies and fills are in cudart_copy.c. */
 #define _GNU_SOURCE
+#include "checks.h"
 #include "cudart.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@ static cudaError_t allocate(void **out, size_t bytes, enum memory_kind kind)
     void *device = memory_allocate(bytes, kind, NULL);
     if (!device)
         return cudaErrorMemoryAllocation;
+    if (kind == MEMORY_DEVICE)
+        init_allocated(device, bytes);
     *out = device;
     return cudaSuccess;
 }
@@ -34,6 +37,7 @@ static cudaError_t release(void *pointer, bool host)
     const struct allocation *found = memory_find((uint64_t)(uintptr_t)pointer);
     if (!found || found->name || (found->kind == MEMORY_PINNED) != host || found->kind > MEMORY_MANAGED)
         return cudaErrorInvalidValue;
+    init_forget(pointer);
     return memory_free(pointer) ? cudaSuccess : cudaErrorInvalidValue;
 }
 

@@ -367,7 +367,8 @@ static void decode_instruction(struct decoder *d)
     in->ftz = opcode.ftz;
     in->saturate = opcode.saturate;
     in->bytes = type_bytes[opcode.type];
-    in->is_volatile = opcode.order == ORDER_VOLATILE || opcode.order == ORDER_RELAXED;
+    in->is_volatile = opcode.order == ORDER_VOLATILE;
+    in->is_relaxed = opcode.order == ORDER_RELAXED;
     in->is_acquire = opcode.order == ORDER_ACQUIRE || opcode.order >= ORDER_ACQ_REL;
     in->is_release = opcode.order >= ORDER_RELEASE;
     in->guard = in->guard ? d->f->regs[in->guard - 1].slot : SLOT_TRUE;

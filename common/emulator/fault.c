@@ -1,5 +1,6 @@
 /* Faults: the first of a launch, in block order, becomes a report on stderr and the CUDA error a GPU gives. */
 #define _GNU_SOURCE
+#include "checks.h"
 #include "fault.h"
 #include "warp.h"
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static atomic_bool seen;
+static atomic_bool seen, found;
 
 bool fault_seen(void)
 {
@@ -75,8 +76,27 @@ int warp_fault(struct warp *w, const struct inst *in, int lane, int error, const
 void fault_report(struct grid *grid)
 {
     seen = true;
+    if (grid->fault.error & FINDING)
+        found = true;
     fflush(stdout);
     fputs(grid->fault.report ? grid->fault.report : "fault: (no memory for the report)\n", stderr);
     free(grid->fault.report);
     grid->fault.report = NULL;
+}
+
+/* A check's finding must not be lost because main returned 0. */
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (settings()->checks & CHECK_LEAK)
+        leak_report();
+    if (found && status == 0) {
+        fflush(NULL);
+        _exit(FAULT_EXIT_STATUS);
+    }
+}
+
+__attribute__((constructor)) static void watch_exit(void)
+{
+    on_exit(at_exit, NULL);
 }

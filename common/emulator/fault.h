@@ -5,9 +5,7 @@
 #define FAULT_H
 #include <stdbool.h>
 
-/* The emulator found a fault that the program may not notice (a race, uninitialised memory, a sync fault whose error the program
- * did not check, a leak): the process then ends with this status even if main returns 0. */
+/* A check (race, init, sync) found something: the process then ends with this status even if main returns 0. */
 enum { FAULT_EXIT_STATUS = 86 };
-void fault_note_exit(void);  /* at exit: leave with FAULT_EXIT_STATUS unless main already failed */
 bool fault_seen(void);
 #endif

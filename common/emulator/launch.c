@@ -1,5 +1,6 @@
 /* A launch: checked, then its blocks spread over host threads, or in one fixed interleaving where blocks talk to each other. */
 #define _GNU_SOURCE
+#include "checks.h"
 #include "launch.h"
 #include "warp.h"
 #include <stdio.h>
@@ -19,9 +20,13 @@ int launch_check(const struct launch *launch)
     const struct function *f = launch->kernel;
     const unsigned *grid = launch->grid, *block = launch->block;
 
-    if (!volume(grid) || !volume(block) || volume(block) > DEVICE_BLOCK_THREADS || block[2] > DEVICE_BLOCK_Z)
-        return INVALID_CONFIGURATION;
-    if (grid[0] > DEVICE_GRID_X || grid[1] > DEVICE_GRID_YZ || grid[2] > DEVICE_GRID_YZ)
+    if (f->error) {
+        fprintf(stderr, "%s", f->error);
+        return INVALID_PTX;
+    }
+    if (!volume(grid) || grid[0] > DEVICE_GRID_X || grid[1] > DEVICE_GRID_YZ || grid[2] > DEVICE_GRID_YZ)
+        return INVALID_VALUE; /* what an H200 under CUDA 13.0 says, whatever the manual */
+    if (!volume(block) || volume(block) > DEVICE_BLOCK_THREADS || block[2] > DEVICE_BLOCK_Z)
         return INVALID_CONFIGURATION;
     if (volume(block) > f->max_threads)
         return OUT_OF_RESOURCES;
@@ -156,7 +161,7 @@ static void add_counts(const struct grid *grid, struct worker *workers, int coun
 
 static int run(struct grid *grid)
 {
-    bool together = grid->function->communicates || grid->launch->cooperative;
+    bool together = grid->function->communicates || grid->launch->cooperative || (grid->settings->checks & (CHECK_RACE | CHECK_INIT));
     int count = together || grid->blocks < 2 ? 1 : grid->settings->threads;
     struct worker *workers;
     bool ready = true;
@@ -179,7 +184,7 @@ static int run(struct grid *grid)
     free(workers);
     if (ready && grid->fault.set)
         fault_report(grid);
-    return !ready ? OUT_OF_MEMORY : grid->fault.set ? grid->fault.error : SUCCESS;
+    return !ready ? OUT_OF_MEMORY : grid->fault.set ? grid->fault.error & ~FINDING : SUCCESS;
 }
 
 int launch_run(const struct launch *launch)
@@ -191,15 +196,14 @@ int launch_run(const struct launch *launch)
                         .fault_lock = PTHREAD_MUTEX_INITIALIZER};
     int result;
 
-    if (f->error) {
-        fprintf(stderr, "%s", f->error);
-        return INVALID_PTX;
-    }
     grid.id = atomic_fetch_add(&launches, 1);
     grid.parameters = pack_parameters(f, launch->arguments);
     if (!grid.parameters)
         return OUT_OF_MEMORY;
+    if (grid.settings->checks & CHECK_RACE)
+        grid.race = race_grid_new(&grid);
     result = run(&grid);
+    race_grid_free(grid.race);
     free(grid.parameters);
     return result;
 }

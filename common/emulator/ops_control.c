@@ -1,4 +1,5 @@
 /* Warp rows that change where lanes go: branches, exits, block barriers, fences, traps. */
+#include "checks.h"
 #include "warp.h"
 
 enum { SPINS_BEFORE_YIELD = 64 };
@@ -68,6 +69,8 @@ int warp_nothing(struct warp *w, const struct inst *in, uint32_t mask)
 /* Memory is sequentially consistent here: a fence has nothing to wait for. */
 int warp_fence(struct warp *w, const struct inst *in, uint32_t mask)
 {
+    if (w->block->race)
+        race_fence(w, mask);
     return warp_nothing(w, in, mask);
 }
 
@@ -89,8 +92,9 @@ static int arrive_at_barrier(struct warp *w, const struct inst *in, uint32_t mas
     if (in->operand_count > 1 && (threads == 0 || threads % WARP_SIZE || threads > DEVICE_BLOCK_THREADS))
         return warp_fault(w, in, lane, 715, "a barrier's thread count is a multiple of 32", "barrier for %u threads", threads);
     barrier = &w->block->barriers[id];
-    if (barrier->threads_here && barrier->threads_needed == 0 && threads == 0 && barrier->pc != w->now->pc)
-        return warp_fault(w, in, lane, 719, "move __syncthreads() out of the condition, so that every thread of the block reaches the same one",
+    if (barrier->threads_here && barrier->threads_needed == 0 && threads == 0 && barrier->pc != w->now->pc &&
+        (w->block->grid->settings->checks & CHECK_SYNC))
+        return warp_fault(w, in, lane, FINDING | 719, "move __syncthreads() out of the condition, so that every thread of the block reaches the same one",
                           "barrier divergence: threads of this block wait at two different barriers, the others at %s",
                           fault_place(w->block->grid->function, barrier->pc));
     if (barrier->threads_here == 0) {
@@ -103,6 +107,8 @@ static int arrive_at_barrier(struct warp *w, const struct inst *in, uint32_t mas
         w->now->mask = mask;
     }
     if (!wait) {
+        if (w->block->race)
+            race_arrive(w, id, mask);
         barrier->threads_here += WARP_SIZE;
         return WARP_NEXT;
     }

@@ -3,6 +3,7 @@
  * A lane that names others in its mask waits until each of them that has not exited has come to an instruction of the same kind
  * with the same mask; they need not be in one group nor at one pc. What each lane brings is gathered when it comes; when all are
  * there, each group finishes with its own instruction. None of these orders memory but __syncwarp. */
+#include "checks.h"
 #include "warp.h"
 #include <string.h>
 
@@ -115,7 +116,7 @@ static int meet(struct warp *w, const struct inst *in, uint32_t mask, finish_fn 
         if ((mask >> i & 1) && !(w->meeting[i].mask >> i & 1))
             selfless |= (uint32_t)1 << i;
     if (selfless)
-        return warp_fault(w, in, __builtin_ctz(selfless), 719, "every lane that executes it must be named in its mask",
+        return warp_fault(w, in, __builtin_ctz(selfless), FINDING | 719, "every lane that executes it must be named in its mask",
                           "warp synchronisation: the lane executes '%s' with mask 0x%08x, which does not name it", in->opcode,
                           w->meeting[__builtin_ctz(selfless)].mask);
     if (satisfied(w, mask, mask) == mask) { /* tiles: several masks, each within the group */
@@ -138,11 +139,15 @@ static int meet(struct warp *w, const struct inst *in, uint32_t mask, finish_fn 
     return WARP_STOP;
 }
 
+/* Each set of lanes that one mask names is ordered once. */
 static void finish_syncwarp(struct warp *w, const struct inst *in, uint32_t mask)
 {
-    (void)w;
     (void)in;
-    (void)mask;
+    while (w->block->race && mask) {
+        uint32_t named = w->meeting[__builtin_ctz(mask)].mask & w->present;
+        race_syncwarp(w, named);
+        mask &= ~named;
+    }
 }
 
 int warp_syncwarp(struct warp *w, const struct inst *in, uint32_t mask)
@@ -179,8 +184,8 @@ static void shuffle(struct warp *w, const struct inst *in, uint32_t mask, enum s
         if (!within)
             source = i;
         inside |= (uint32_t)within << i;
-        if (!(w->meeting[i].mask & w->live & (uint32_t)1 << source)) {
-            warp_fault(w, in, i, 719, "give the shuffle a mask, a width or a block size in which every lane it reads takes part",
+        if (!(w->meeting[i].mask & w->live & (uint32_t)1 << source) && (w->block->grid->settings->checks & CHECK_SYNC)) {
+            warp_fault(w, in, i, FINDING | 719, "give the shuffle a mask, a width or a block size in which every lane it reads takes part",
                        "shuffle from absent lane: it reads lane %d, which %s", source,
                        !(w->present >> source & 1) ? "this warp does not have"
                        : !(w->live >> source & 1)  ? "has exited"

@@ -117,7 +117,7 @@ struct inst {
     bool has_base, wide_base;     /* the address has a base register; it is 64 bits wide */
     bool joins;             /* some branch's lanes meet here */
     bool spins;             /* a jump backwards in a loop with an atomic, volatile or acquire access */
-    bool is_volatile, is_acquire, is_release, result_unused;
+    bool is_volatile, is_relaxed, is_acquire, is_release, result_unused;
     uint8_t combine;        /* setp: 0, or the Boolean operator with a third predicate; atom and shfl: the operation */
     uint8_t flip;           /* bits: negated predicate operands, by their place in the signature */
     uint8_t round;          /* rounding modifier: 0 is the default */

@@ -84,8 +84,9 @@ struct block {
     struct warp *warps;
     char *shared;
     struct barrier barriers[BARRIERS];
-    bool started, done;
     uint64_t random;
+    struct race_block *race;  /* race.c's, when it watches */
+    uint8_t *shared_written;  /* init.c's: a bit a byte */
 };
 
 /* What happened at one instruction, over a launch. Of a run of lane instructions only the first is counted while it goes on. */
@@ -105,7 +106,7 @@ struct worker {
 
 struct fault {
     bool set;
-    int error; /* cudaError_t */
+    int error; /* cudaError_t, perhaps | FINDING */
     uint64_t block_number;
     char *report;
 };
@@ -120,6 +121,7 @@ struct grid {
     uint64_t blocks, id;
     _Atomic uint64_t next_block;
     _Atomic uint64_t stop_at; /* blocks from here on need not run: an earlier one has a fault */
+    struct race_grid *race; /* race.c's, when it watches */
     pthread_mutex_t fault_lock;
     struct fault fault;
 };
@@ -151,6 +153,7 @@ void meeting_check(struct warp *warp);
 
 /* fault.c: "FILE.ptx:LINE (SOURCE.cu:LINE)" of an instruction, in a buffer that four calls share. */
 const char *fault_place(const struct function *function, uint32_t pc);
+enum { FINDING = 1 << 16 }; /* with an error: a check's finding, after which the program ends with a status of its own */
 /* fault.c: records a fault of `lane` at `in` and stops the warp. `kind` begins the text, `advice` is the line that says how to mend it. */
 int warp_fault(struct warp *warp, const struct inst *in, int lane, int error, const char *advice, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
