@@ -43,6 +43,17 @@ size_t kernel_dynamic_limit(const struct kernel *kernel);
 const struct module *kernel_module(const struct kernel *kernel);
 void binaries_unload(void); /* cudaDeviceReset: modules load afresh, variables are as at the start */
 
+/* PTX that the program loads itself: cudart_library.c keeps the text, cudart_module.c treats it as one more of the program's. */
+struct library_text {
+    const char *at;
+    size_t bytes;
+    const char *name; /* for reports */
+};
+cudaError_t library_load(const struct library_text *text, struct binary **out); /* `text` must stay */
+void library_unload(struct binary *binary);
+cudaError_t library_module(struct binary *binary, const struct module **module);
+struct kernel *library_kernel(struct binary *binary, const char *name); /* the module has such a kernel; NULL: no memory */
+
 /* A variable's place: cudaErrorInvalidSymbol if the program has none such. */
 cudaError_t symbol_find(const void *symbol, char **device, size_t *bytes);
 

@@ -20,7 +20,8 @@ struct wrapper { /* __fatBinC_Wrapper_t in the toolkit's fatbinary_section.h */
 enum { WRAPPER_MAGIC = 0x466243b1, WRAPPER_PLAIN = 1, WRAPPER_LINKED = 2 };
 
 struct binary {
-    const struct wrapper *wrapper;
+    const struct wrapper *wrapper; /* of the program's own; NULL for a library's: */
+    const struct library_text *text;
     struct module *module;
     cudaError_t failure; /* of the first try to load; it is not tried again */
     struct binary *next;
@@ -63,12 +64,18 @@ static void *grown(void *list, size_t count, size_t each)
     return larger;
 }
 
+static struct binary *add_binary(const struct wrapper *wrapper, const struct library_text *text)
+{
+    struct binary *binary = grown(NULL, 0, sizeof *binary);
+
+    *binary = (struct binary){.wrapper = wrapper, .text = text, .next = binaries};
+    return binaries = binary;
+}
+
 void **__cudaRegisterFatBinary(void *wrapper)
 {
     front_lock();
-    struct binary *binary = grown(NULL, 0, sizeof *binary);
-    *binary = (struct binary){.wrapper = wrapper, .next = binaries};
-    binaries = binary;
+    struct binary *binary = add_binary(wrapper, NULL);
     front_leave(cudaSuccess);
     return (void **)binary;
 }
@@ -78,15 +85,21 @@ void __cudaRegisterFatBinaryEnd(void **handle)
     (void)handle; /* everything is known already; modules load when they are needed */
 }
 
+static struct kernel *add_kernel(struct binary *binary, const void *stub, const char *name)
+{
+    struct kernel *kernel = grown(NULL, 0, sizeof *kernel);
+
+    *kernel = (struct kernel){.stub = stub, .name = name, .binary = binary, .carveout = -1};
+    kernels = grown(kernels, kernel_count, sizeof *kernels);
+    return kernels[kernel_count++] = kernel;
+}
+
 void __cudaRegisterFunction(void **handle, const char *stub, char *device_name, const char *name, int thread_limit, uint3 *thread,
                             uint3 *block, dim3 *block_size, dim3 *grid_size, int *warp_size)
 {
     (void)device_name, (void)thread_limit, (void)thread, (void)block, (void)block_size, (void)grid_size, (void)warp_size;
     front_lock();
-    struct kernel *kernel = grown(NULL, 0, sizeof *kernel);
-    *kernel = (struct kernel){.stub = stub, .name = name, .binary = (struct binary *)handle, .carveout = -1};
-    kernels = grown(kernels, kernel_count, sizeof *kernels);
-    kernels[kernel_count++] = kernel;
+    add_kernel((struct binary *)handle, stub, name);
     front_leave(cudaSuccess);
 }
 
@@ -114,31 +127,39 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device_name, con
     register_variable(handle, host, name, host);
 }
 
-void __cudaUnregisterFatBinary(void **handle)
+static void remove_binary(struct binary *binary)
 {
-    front_lock();
-    struct binary *binary = (struct binary *)handle, **link = &binaries;
+    struct binary **link = &binaries;
     size_t kept = 0;
 
     while (*link && *link != binary)
         link = &(*link)->next;
-    if (*link) {
-        *link = binary->next;
-        for (size_t i = 0; i < kernel_count; i++)
-            if (kernels[i]->binary == binary)
-                free(kernels[i]);
-            else
-                kernels[kept++] = kernels[i];
-        kernel_count = kept;
-        kept = 0;
-        for (size_t i = 0; i < variable_count; i++)
-            if (variables[i].binary != binary)
-                variables[kept++] = variables[i];
-        variable_count = kept;
-        if (binary->module)
-            module_unload(binary->module);
-        free(binary);
-    }
+    if (!*link)
+        return;
+    *link = binary->next;
+    for (size_t i = 0; i < kernel_count; i++)
+        if (kernels[i]->binary != binary) {
+            kernels[kept++] = kernels[i];
+        } else {
+            if (binary->text)
+                free((char *)kernels[i]->name);
+            free(kernels[i]);
+        }
+    kernel_count = kept;
+    kept = 0;
+    for (size_t i = 0; i < variable_count; i++)
+        if (variables[i].binary != binary)
+            variables[kept++] = variables[i];
+    variable_count = kept;
+    if (binary->module)
+        module_unload(binary->module);
+    free(binary);
+}
+
+void __cudaUnregisterFatBinary(void **handle)
+{
+    front_lock();
+    remove_binary((struct binary *)handle);
     front_leave(cudaSuccess);
 }
 
@@ -180,6 +201,16 @@ static bool find_ptx(const struct wrapper *wrapper, struct fatbin_ptx *ptx, cons
     return fatbin_find_ptx(wrapper->data, extent.bytes, ptx, problem);
 }
 
+static cudaError_t load_ended(struct binary *binary, char *report)
+{
+    if (!binary->module) {
+        fprintf(stderr, "%s", report ? report : "");
+        binary->failure = cudaErrorInvalidPtx;
+    }
+    free(report);
+    return binary->failure;
+}
+
 static cudaError_t load(struct binary *binary)
 {
     struct fatbin_ptx ptx;
@@ -188,18 +219,51 @@ static cudaError_t load(struct binary *binary)
 
     if (binary->module || binary->failure)
         return binary->failure;
+    if (binary->text) {
+        binary->module = module_load(binary->text->at, binary->text->bytes, binary->text->name, &report);
+        return load_ended(binary, report);
+    }
     if (!find_ptx(binary->wrapper, &ptx, &problem)) {
         fprintf(stderr, "%s: %s\n", program(), problem);
         return binary->failure = cudaErrorNoKernelImageForDevice;
     }
     snprintf(name, sizeof name, "%s.ptx", program());
     binary->module = module_load(ptx.text, ptx.bytes, name, &report);
-    if (!binary->module) {
-        fprintf(stderr, "%s", report ? report : "");
-        binary->failure = cudaErrorInvalidPtx;
-    }
-    free(report);
-    return binary->failure;
+    return load_ended(binary, report);
+}
+
+cudaError_t library_load(const struct library_text *text, struct binary **out)
+{
+    struct binary *binary = add_binary(NULL, text);
+    cudaError_t error = load(binary);
+
+    if (error)
+        remove_binary(binary);
+    else
+        *out = binary;
+    return error;
+}
+
+void library_unload(struct binary *binary)
+{
+    remove_binary(binary);
+}
+
+cudaError_t library_module(struct binary *binary, const struct module **module)
+{
+    cudaError_t error = load(binary); /* again, after cudaDeviceReset */
+
+    *module = binary->module;
+    return error;
+}
+
+struct kernel *library_kernel(struct binary *binary, const char *name)
+{
+    for (size_t i = 0; i < kernel_count; i++)
+        if (kernels[i]->binary == binary && strcmp(kernels[i]->name, name) == 0)
+            return kernels[i];
+    name = strdup(name); /* its module may be unloaded before it */
+    return name ? add_kernel(binary, NULL, name) : NULL;
 }
 
 void binaries_unload(void)
@@ -216,7 +280,7 @@ void binaries_unload(void)
 
 struct kernel *kernel_of(const void *stub_or_handle)
 {
-    for (size_t i = 0; i < kernel_count; i++)
+    for (size_t i = 0; stub_or_handle && i < kernel_count; i++)
         if (kernels[i]->stub == stub_or_handle || kernels[i] == stub_or_handle)
             return kernels[i];
     return NULL;

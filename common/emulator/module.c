@@ -95,6 +95,19 @@ const struct function *module_kernel(const struct module *module, const char *na
     return NULL;
 }
 
+const struct function *module_kernel_at(const struct module *module, size_t index)
+{
+    for (size_t i = 0; i < module->function_count; i++)
+        if (module->functions[i]->is_kernel && module->functions[i]->has_body && index-- == 0)
+            return module->functions[i];
+    return NULL;
+}
+
+const char *function_name(const struct function *function)
+{
+    return function->name;
+}
+
 uint64_t module_variable(const struct module *module, const char *name, size_t *bytes)
 {
     for (size_t i = 0; i < module->symbol_count; i++)

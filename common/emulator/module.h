@@ -16,6 +16,10 @@ void module_unload(struct module *module);
 const struct function *module_kernel(const struct module *module, const char *name);
 uint64_t module_variable(const struct module *module, const char *name, size_t *bytes); /* device address; 0 if there is none */
 
+/* The kernels in the order of the text; NULL behind the last. */
+const struct function *module_kernel_at(const struct module *module, size_t index);
+const char *function_name(const struct function *function);
+
 /* What cudaFuncGetAttributes asks of a kernel. Sizes in bytes. */
 struct function_facts {
     const char *name;
