@@ -130,7 +130,7 @@ static uint32_t source_slot(struct decoder *d, const struct operand *o, enum typ
     case OPERAND_SYMBOL:
         return preset(d, PRESET_CONSTANT, type_lane_bytes(type) == 8 ? T_b64 : T_b32, symbol_address(d, o));
     case OPERAND_LABEL:
-        FAIL(d, o->column, "'%s' is not declared", d->f->label_names[o->index]);
+        FAIL(d, o->column, "'%s' is neither declared nor a special register known here", d->f->label_names[o->index]);
     case OPERAND_FUNCTION:
         FAIL(d, o->column, "a function's address is not supported yet");
     default:

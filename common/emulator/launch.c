@@ -10,6 +10,8 @@
 enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONFIGURATION = 9, OUT_OF_RESOURCES = 701, INVALID_PTX = 218,
        COOPERATIVE_TOO_LARGE = 720, LAUNCH_FAILURE = 719 };
 
+enum { WORKSPACE_BYTES = 1024 };
+
 static uint64_t volume(const unsigned size[3])
 {
     return (uint64_t)size[0] * size[1] * size[2];
@@ -200,10 +202,13 @@ int launch_run(const struct launch *launch)
     grid.parameters = pack_parameters(f, launch->arguments);
     if (!grid.parameters)
         return OUT_OF_MEMORY;
+    if (launch->cooperative) /* the driver's: cooperative groups keep their grid barrier there */
+        grid.workspace = (uintptr_t)memory_allocate(WORKSPACE_BYTES, MEMORY_VARIABLE, "grid barrier");
     if (grid.settings->checks & CHECK_RACE)
         grid.race = race_grid_new(&grid);
     result = run(&grid);
     race_grid_free(grid.race);
+    memory_free((void *)(uintptr_t)grid.workspace);
     free(grid.parameters);
     return result;
 }

@@ -38,7 +38,8 @@ extern const char *const space_names[];
     X(nctaid_z, "%nctaid.z") X(laneid, "%laneid") X(warpid, "%warpid") X(nwarpid, "%nwarpid") X(smid, "%smid")                   \
     X(nsmid, "%nsmid") X(gridid, "%gridid") X(lanemask_eq, "%lanemask_eq") X(lanemask_lt, "%lanemask_lt")                        \
     X(lanemask_le, "%lanemask_le") X(lanemask_gt, "%lanemask_gt") X(lanemask_ge, "%lanemask_ge")                                 \
-    X(dynamic_smem_size, "%dynamic_smem_size") X(total_smem_size, "%total_smem_size") X(envreg, "%envreg")
+    X(dynamic_smem_size, "%dynamic_smem_size") X(total_smem_size, "%total_smem_size") X(envreg1, "%envreg1")                               \
+    X(envreg2, "%envreg2")
 enum special {
 #define X(id, name) SPECIAL_##id,
     PTX_SPECIALS(X)

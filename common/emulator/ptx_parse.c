@@ -493,10 +493,9 @@ static struct operand word_operand(struct parser *p)
         size_t i = 0, count = sizeof specials / sizeof *specials;
         while (i < count && !is_word(p, specials[i].name))
             i++;
-        if (i == count)
-            FAIL(p, "'%.*s' is neither a declared register nor a special register known here", width(&p->token), p->token.text);
-        operand.kind = OPERAND_SPECIAL;
-        operand.index = specials[i].index;
+        /* An unknown one is an error of the function that names it, not of the module: decode.c reports it. */
+        operand.kind = i < count ? OPERAND_SPECIAL : OPERAND_LABEL;
+        operand.index = i < count ? specials[i].index : label_number(p, &p->token);
     } else {
         operand.kind = OPERAND_LABEL;
         operand.index = label_number(p, &p->token);

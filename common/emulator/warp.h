@@ -118,6 +118,7 @@ struct grid {
     const struct settings *settings;
     char *parameters;
     size_t shared_bytes; /* static and dynamic, of a block */
+    uint64_t workspace;  /* of a cooperative launch: the device address of the grid barrier's words, as %envreg1 and 2 say it */
     uint64_t blocks, id;
     _Atomic uint64_t next_block;
     _Atomic uint64_t stop_at; /* blocks from here on need not run: an earlier one has a fault */
