@@ -125,6 +125,9 @@ $(PROGRAMS)%/run: $(OBJECTS)/%/reduce.o $(HARNESS) $(EMULATOR) $(BUILD)/link_fla
 
 STEP_PROGRAMS := $(STEPS:%=$(PROGRAMS)%/run)
 steps: $(STEP_PROGRAMS)
+print-steps: # for scripts: this Makefile holds the only list
+	@echo $(STEPS)
+.PHONY: print-steps
 
 # stepN builds the step and leaves a link to its folder; diffN shows what changed.
 number = $(patsubst step%,%,$(firstword $(subst _, ,$(1))))

@@ -1,6 +1,7 @@
 /* Addresses to bytes: every access of every instruction is resolved and checked here and nowhere else. */
 #include "access.h"
 #include "checks.h"
+#include "observer.h"
 #include <string.h>
 
 /* Each lane's address in the instruction's space. */
@@ -207,6 +208,8 @@ bool access_begin(struct warp *w, const struct inst *in, uint32_t mask, struct a
     a->in_order = differ == 0 && mask == UINT32_MAX && a->space != SPACE_LOCAL && a->host[31] == a->host[0] + 31 * a->bytes;
     if (w->block->worker->counts)
         count_access(&w->block->worker->counts[in - w->block->grid->function->code], a);
+    if (w->block->traced && trace_wants(w))
+        trace_access(w, in, a);
     if (w->block->shared_written && !init_access(w, in, a))
         return false;
     return !w->block->race || race_access(w, in, a);

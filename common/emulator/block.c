@@ -67,6 +67,7 @@ void block_start(struct block *b, uint64_t number)
     b->id[2] = (unsigned)(number / size[0] / size[1]);
     b->random = grid->settings->schedule_seed ^ (number * 0x9e3779b97f4a7c15u);
     memset(b->barriers, 0, sizeof b->barriers);
+    b->traced = grid->settings->trace_json && number == grid->settings->trace_block;
     if (grid->settings->checks & CHECK_RACE)
         race_block_start(b);
     if (grid->settings->checks & CHECK_INIT)

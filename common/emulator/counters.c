@@ -1,7 +1,7 @@
 /* The counters: what memory accesses cost, and sums over launches. They watch and never compute: without them every byte of a
  * kernel's output is the same. Only counters.def says which counters there are. */
 #include "emulator.h"
-#include "warp.h"
+#include "observer.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,8 +19,8 @@ static pthread_mutex_t totals_lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
 
-/* Distinct 32-byte sectors. Addresses usually rise from lane to lane; where they do not, they are sorted first. */
-static unsigned sectors_of(const struct access *a)
+/* Addresses usually rise from lane to lane; where they do not, they are sorted first. */
+unsigned count_sectors(const struct access *a)
 {
     uint64_t sector[WARP_SIZE];
     unsigned count = 0, distinct = 0;
@@ -77,17 +77,19 @@ static unsigned passes(const struct access *a, uint32_t mask)
 }
 
 /* 8-byte accesses go by half warps, 16-byte ones by quarters. */
-static void count_wavefronts(struct inst_counts *counts, const struct access *a)
+unsigned count_wavefronts(const struct access *a, unsigned *fewest)
 {
-    unsigned lanes = a->bytes <= 4 ? 32 : a->bytes == 8 ? 16 : 8;
+    unsigned lanes = a->bytes <= 4 ? 32 : a->bytes == 8 ? 16 : 8, wavefronts = 0;
 
+    *fewest = 0;
     for (unsigned first = 0; first < WARP_SIZE; first += lanes) {
         uint32_t part = a->mask & (lanes == 32 ? UINT32_MAX : (((uint32_t)1 << lanes) - 1) << first);
         if (!part)
             continue;
-        counts->wavefronts += a->in_order ? 1 : passes(a, part);
-        counts->fewest_wavefronts++;
+        wavefronts += a->in_order ? 1 : passes(a, part);
+        ++*fewest;
     }
+    return wavefronts;
 }
 
 void count_access(struct inst_counts *counts, const struct access *a)
@@ -97,11 +99,13 @@ void count_access(struct inst_counts *counts, const struct access *a)
     if (a->space == SPACE_GLOBAL) {
         counts->global_requests++;
         counts->global_bytes += (uint64_t)lanes * a->bytes;
-        counts->sectors += sectors_of(a);
+        counts->sectors += count_sectors(a);
     } else if (a->space == SPACE_SHARED) {
         counts->shared_requests++;
+        unsigned fewest;
         counts->shared_lanes += lanes;
-        count_wavefronts(counts, a);
+        counts->wavefronts += count_wavefronts(a, &fewest);
+        counts->fewest_wavefronts += fewest;
     }
 }
 
@@ -164,6 +168,7 @@ void counters_add_launch(const struct grid *grid, struct inst_counts *counts)
     const struct function *f = grid->function;
 
     expand_runs(f, counts);
+    annotate_add_launch(grid, counts);
     pthread_mutex_lock(&totals_lock);
     for (uint32_t pc = 0; pc < f->count; pc++)
         add_instruction(&totals, &f->code[pc], &counts[pc]);

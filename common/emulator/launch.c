@@ -2,12 +2,13 @@
 #define _GNU_SOURCE
 #include "checks.h"
 #include "launch.h"
+#include "observer.h"
 #include "warp.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONFIGURATION = 9, OUT_OF_RESOURCES = 701, INVALID_PTX = 218,
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_PTX = 218,
        COOPERATIVE_TOO_LARGE = 720, LAUNCH_FAILURE = 719 };
 
 enum { WORKSPACE_BYTES = 1024 };
@@ -26,15 +27,14 @@ int launch_check(const struct launch *launch)
         fprintf(stderr, "%s", f->error);
         return INVALID_PTX;
     }
+    /* An H200 under CUDA 13.0 says cudaErrorInvalidValue for each of these, whatever the manual says. */
     if (!volume(grid) || grid[0] > DEVICE_GRID_X || grid[1] > DEVICE_GRID_YZ || grid[2] > DEVICE_GRID_YZ)
-        return INVALID_VALUE; /* what an H200 under CUDA 13.0 says, whatever the manual */
-    if (!volume(block) || volume(block) > DEVICE_BLOCK_THREADS || block[2] > DEVICE_BLOCK_Z)
-        return INVALID_CONFIGURATION;
-    if (volume(block) > f->max_threads)
-        return OUT_OF_RESOURCES;
+        return INVALID_VALUE;
+    if (!volume(block) || volume(block) > DEVICE_BLOCK_THREADS || volume(block) > f->max_threads || block[2] > DEVICE_BLOCK_Z)
+        return INVALID_VALUE;
     for (int i = 0; i < 3; i++)
         if (f->required_threads[i] && f->required_threads[i] != block[i])
-            return INVALID_CONFIGURATION;
+            return INVALID_VALUE;
     if (launch->dynamic_shared > launch->dynamic_shared_limit)
         return INVALID_VALUE;
     if (launch->cooperative) {

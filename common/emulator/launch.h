@@ -14,8 +14,8 @@ struct launch {
     bool cooperative;
 };
 
-/* What the CUDA runtime would say at once: cudaSuccess, cudaErrorInvalidConfiguration (a zero or too large dimension),
- * cudaErrorInvalidValue (shared memory over the limit), cudaErrorLaunchOutOfResources, cudaErrorCooperativeLaunchTooLarge. Values are cudaError_t. */
+/* What the CUDA runtime would say at once: cudaSuccess; cudaErrorInvalidValue for dimensions or shared memory that the device or
+ * the kernel does not allow; cudaErrorCooperativeLaunchTooLarge. Values are cudaError_t. */
 int launch_check(const struct launch *launch);
 
 /* Runs it. Returns cudaSuccess, or the sticky error a GPU gives for the fault; the report has then been written to stderr. */

@@ -20,8 +20,8 @@ static bool place_variables(struct module *module, char **error)
         if (s->is_extern || (s->space != SPACE_GLOBAL && s->space != SPACE_CONST))
             continue;
         /* A zero-sized variable still needs an address of its own. */
-        s->address = (uintptr_t)memory_allocate(s->bytes ? s->bytes : 1, s->space == SPACE_CONST ? MEMORY_CONSTANT : MEMORY_VARIABLE,
-                                                s->name);
+        enum memory_kind kind = s->managed ? MEMORY_MANAGED : s->space == SPACE_CONST ? MEMORY_CONSTANT : MEMORY_VARIABLE;
+        s->address = (uintptr_t)memory_allocate(s->bytes ? s->bytes : 1, kind, s->name);
         if (!s->address) {
             *error = ptx_report(module, 0, 0, "no memory for variable '%s' of %zu bytes", s->name, s->bytes);
             return false;

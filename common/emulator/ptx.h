@@ -58,6 +58,7 @@ struct symbol {
     size_t align, bytes; /* bytes is 0 for `extern .shared name[]`, whose size the launch gives */
     uint64_t address;    /* the device address (global, const) or the offset in its space (shared, local, param) */
     bool is_extern, placed;
+    bool managed;        /* .attribute(.managed): the host uses it by the same address */
     char *initial;       /* `bytes` bytes, or NULL for zeros */
     struct relocation { size_t at; const struct symbol *target; int64_t addend; bool generic; } *relocations;
     size_t relocation_count;

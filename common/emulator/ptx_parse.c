@@ -345,8 +345,12 @@ static struct symbol *parse_variable(struct parser *p, enum space space, bool is
         else if (!take_word(p, ".attribute") && !take_type(p, &symbol->type))
             FAIL(p, "unknown attribute or type '%.*s' of a variable", width(&p->token), p->token.text);
         if (take_mark(p, '(')) /* .attribute(.managed) */
-            while (!take_mark(p, ')'))
-                advance(p);
+            while (!take_mark(p, ')')) {
+                if (take_word(p, ".managed"))
+                    symbol->managed = true;
+                else
+                    advance(p);
+            }
     }
     while (p->token.kind == TOKEN_WORD && p->token.text[0] == '.') { /* .ptr .global .align 4: a hint about a parameter */
         enum space ignored;

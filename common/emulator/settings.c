@@ -74,6 +74,49 @@ static void read_counters(const char *text)
         refuse("EMULATOR_COUNTERS", text, "on, off, text or json:FILE");
 }
 
+static void read_annotate(const char *text)
+{
+    if (!text)
+        return;
+    if (strcmp(text, "text") == 0)
+        current.annotate_text = true;
+    else if (strncmp(text, "json:", 5) == 0 && text[5])
+        current.annotate_json = text + 5;
+    else
+        refuse("EMULATOR_ANNOTATE", text, "text or json:FILE");
+    if (!current.count)
+        refuse("EMULATOR_COUNTERS", "off", "on where EMULATOR_ANNOTATE is set, whose counts it makes");
+}
+
+/* "block=3," or "warp=1,": the number, and the text behind the comma. */
+static const char *traced(const char *text, const char *name, uint64_t *value)
+{
+    size_t length = strlen(name);
+    char number[24] = "";
+    const char *comma = strchr(text, ',');
+
+    if (strncmp(text, name, length) != 0 || !comma || (size_t)(comma - text) - length >= sizeof number)
+        return text;
+    memcpy(number, text + length, (size_t)(comma - text) - length);
+    return parse_number(number, value) ? comma + 1 : text;
+}
+
+static void read_trace(const char *text)
+{
+    uint64_t warp = UINT64_MAX;
+    const char *rest;
+
+    current.trace_warp = -1;
+    if (!text)
+        return;
+    rest = traced(text, "block=", &current.trace_block);
+    rest = traced(rest, "warp=", &warp);
+    if (strncmp(rest, "json:", 5) != 0 || !rest[5] || (warp != UINT64_MAX && warp > 31))
+        refuse("EMULATOR_TRACE", text, "[block=N,][warp=N,]json:FILE with a warp from 0 to 31");
+    current.trace_warp = warp == UINT64_MAX ? -1 : (int)warp;
+    current.trace_json = rest + 5;
+}
+
 static unsigned check_named(const char *word, size_t length)
 {
     static const struct {
@@ -132,6 +175,8 @@ static void read_settings(void)
     current.timeout = number_between("EMULATOR_TIMEOUT", 0, UINT64_MAX, UINT64_C(4294967296),
                                      "a whole number of warp instructions (0: no limit)");
     read_counters(getenv("EMULATOR_COUNTERS"));
+    read_annotate(getenv("EMULATOR_ANNOTATE"));
+    read_trace(getenv("EMULATOR_TRACE"));
     read_checks(getenv("EMULATOR_CHECK"));
     read_schedule(getenv("EMULATOR_SCHEDULE"));
 }

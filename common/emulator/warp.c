@@ -1,7 +1,7 @@
 /* The warp loop: take the running group, run its instructions until the warp stops. Counting is two additions a run of lane
  * instructions; nothing is paid when nobody counts. */
 #define _GNU_SOURCE
-#include "warp.h"
+#include "observer.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -131,7 +131,8 @@ void warp_start(struct warp *w)
     group_run(w, group_new(w, 0, w->live, -1));
 }
 
-static void count_issue(struct warp *w, uint32_t pc, uint32_t mask)
+/* Told of `run` instructions from `pc` on, before they run. */
+static void observe_issue(struct warp *w, uint32_t pc, unsigned run, uint32_t mask)
 {
     struct inst_counts *counts = w->block->worker->counts;
 
@@ -139,6 +140,8 @@ static void count_issue(struct warp *w, uint32_t pc, uint32_t mask)
         counts[pc].issues++;
         counts[pc].lanes += (uint32_t)__builtin_popcount(mask);
     }
+    if (w->block->traced && trace_wants(w))
+        trace_issue(w, &w->block->grid->function->code[pc], run, mask);
 }
 
 /* A run of lane instructions, without a look at anything else. */
@@ -189,7 +192,7 @@ void warp_run(struct warp *w)
             continue;
         }
         if (in->run) {
-            count_issue(w, pc, w->now->mask);
+            observe_issue(w, pc, in->run, w->now->mask);
             run_lanes(w, in);
             w->now->pc = pc + in->run;
             w->issued += in->run;
@@ -198,7 +201,7 @@ void warp_run(struct warp *w)
         uint32_t mask = w->now->mask & (*warp_predicate(w, in->guard) ^ in->guard_flip);
         w->issued++;
         if (in->warp == NULL) {
-            count_issue(w, pc, mask);
+            observe_issue(w, pc, 1, mask);
             run_guarded(w, in, mask);
             w->now->pc = pc + 1;
             continue;
@@ -207,7 +210,7 @@ void warp_run(struct warp *w)
             timed_out(w, in);
             return;
         }
-        count_issue(w, pc, in->target == NO_PC ? mask : w->now->mask);
+        observe_issue(w, pc, 1, in->target == NO_PC ? mask : w->now->mask);
         if (!mask) {
             w->now->pc = pc + 1;
             continue;

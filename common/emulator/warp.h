@@ -85,6 +85,7 @@ struct block {
     char *shared;
     struct barrier barriers[BARRIERS];
     uint64_t random;
+    bool traced;              /* EMULATOR_TRACE names this block */
     struct race_block *race;  /* race.c's, when it watches */
     uint8_t *shared_written;  /* init.c's: a bit a byte */
 };
@@ -160,7 +161,6 @@ int warp_fault(struct warp *warp, const struct inst *in, int lane, int error, co
     __attribute__((format(printf, 6, 7)));
 void fault_report(struct grid *grid); /* writes the launch's first fault to stderr */
 
-/* observer side: counters.c */
 struct access {
     uint32_t mask;
     unsigned bytes; /* a lane: element times vector */
@@ -169,8 +169,6 @@ struct access {
     uint64_t address[WARP_SIZE]; /* in its space */
     char *host[WARP_SIZE];
 };
-void count_access(struct inst_counts *counts, const struct access *access);
-void counters_add_launch(const struct grid *grid, struct inst_counts *counts); /* expands runs, adds to the program's totals */
 
 static inline uint32_t *warp_predicate(struct warp *w, uint32_t slot) { return (uint32_t *)(void *)(w->regs + slot); }
 static inline uint32_t *warp_row32(struct warp *w, uint32_t slot) { return (uint32_t *)(void *)(w->regs + slot); }

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Our exact counters beside the hardware's, for a machine with a GPU and ncu (Nsight Compute).
+
+    python3 tests/validate/validate.py [--steps 0,1] [--blocks 32,64] [--types int,double] [--sizes 2^20+7,2^25] [--csv FILE]
+
+Runs every step once under ncu on the GPU and once on the emulator, with the same program, and prints each counter that the two
+do not agree on. Exit status: 0 every exact counter equal, 1 some differ, 2 bad usage, 3 ncu or a program failed."""
+
+import argparse
+import csv
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BAR = "sass__inst_executed_per_opcode"
+
+
+def exact_counters():
+    """Our name -> ncu's metric, from the one place that states them."""
+    text = (ROOT / "common/emulator/counters.def").read_text()
+    rows = re.findall(r'COUNTER\((\w+),\s*"([^"]*)"', text)
+    return {name: metric for name, metric in rows if metric}
+
+
+def size(text):
+    """2^20+7 as a number."""
+    total = 0
+    for part in text.split("+"):
+        base, _, power = part.partition("^")
+        total += int(base) ** int(power) if power else int(part)
+    return total
+
+
+def run(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, **options)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def number(text):
+    return int(float(text.replace(",", "")))
+
+
+def bar_count(cell):
+    """ncu prints '1234 (BAR: 10; LDG: 20; ...)' for a metric with an instance an opcode."""
+    found = re.search(r"\bBAR: *([\d,]+)", cell)
+    return number(found.group(1)) if found else 0
+
+
+def hardware(program, n, block, metrics):
+    command = ["ncu", "--clock-control", "none", "--target-processes", "all", "--csv", "--page", "raw",
+               "--print-metric-instances", "values", "--kernel-name", "regex:reduce", "--launch-count", "1",
+               "--metrics", ",".join(sorted({m.split(" ")[0] for m in metrics.values()})),
+               program, "--n", str(n), "--block", str(block), "--device", "gpu", "--repeat", "1", "--quiet"]
+    lines = [line for line in run(command).splitlines() if line.startswith('"')]
+    rows = list(csv.DictReader(io.StringIO("\n".join(lines))))
+    if len(rows) < 2:  # the first holds the units
+        sys.exit(f"ncu reported no kernel for {program} at n = {n}, block {block}:\n" + "\n".join(lines[:5]))
+    row = rows[-1]
+    return {name: bar_count(row[BAR]) if metric.startswith(BAR) else number(row[metric]) for name, metric in metrics.items()}
+
+
+def emulated(program, n, block, names):
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "run.csv"
+        run([program, "--n", str(n), "--block", str(block), "--device", "emulator", "--csv", out, "--quiet"])
+        row = list(csv.DictReader(out.open()))[-1]
+    return {name: number(row[name]) for name in names}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", default="", help="numbers of steps, with commas (all)")
+    parser.add_argument("--blocks", default="32,64,128,256,512,1024")
+    parser.add_argument("--types", default="int,double")
+    parser.add_argument("--sizes", default="2^20+7,2^25")
+    parser.add_argument("--csv", help="write every pair of figures to this file")
+    return parser.parse_args()
+
+
+def folders(wanted):
+    names = run(["make", "-s", "--no-print-directory", "print-steps"]).split()
+    numbers = wanted.split(",") if wanted else [re.match(r"step(\d+)_", name).group(1) for name in names]
+    chosen = [name for name in names if re.match(r"step(\d+)_", name).group(1) in numbers]
+    if len(chosen) != len(numbers):
+        sys.exit(f"--steps {wanted}: there are {', '.join(names)}")
+    return chosen
+
+
+def main():
+    options = arguments()
+    metrics = exact_counters()
+    table, differ, compared = [], 0, 0
+    steps = folders(options.steps)
+    for kind in options.types.split(","):
+        run(["make", "-s", f"-j{os.cpu_count()}", "steps", f"TYPE={kind}"])
+        for step in steps:
+            for n in map(size, options.sizes.split(",")):
+                for block in map(int, options.blocks.split(",")):
+                    program = ROOT / step / "run"
+                    ours, theirs = emulated(program, n, block, metrics), hardware(program, n, block, metrics)
+                    for name in metrics:
+                        compared += 1
+                        table.append([step, kind, n, block, name, ours[name], theirs[name], ours[name] - theirs[name]])
+                        if ours[name] != theirs[name]:
+                            differ += 1
+                            print(f"{step} {kind} n={n} block={block} {name}: ours {ours[name]}, hardware {theirs[name]}, "
+                                  f"difference {ours[name] - theirs[name]}", flush=True)
+    if options.csv:
+        with open(options.csv, "w", newline="") as out:
+            writer = csv.writer(out)
+            writer.writerow("step type n block counter ours hardware difference".split())
+            writer.writerows(table)
+    print(f"{compared} counters compared, {differ} differ")
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
