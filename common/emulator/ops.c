@@ -105,7 +105,7 @@ static const struct modifier modifiers[] = {
     {"and", ALLOW_COMBINE, FIELD(combine), COMBINE_AND}, {"or", ALLOW_COMBINE, FIELD(combine), COMBINE_OR},
     {"xor", ALLOW_COMBINE, FIELD(combine), COMBINE_XOR},
 };
-static const char *const hints[] = {"ca", "cg", "cs", "cv", "lu", "wb", "wt", "nc"}; /* ALLOW_CACHE: no effect on values or counts */
+static const char *const hints[] = {"ca", "cg", "cs", "cv", "lu", "wb", "wt", "nc", "L1", "L2"}; /* ALLOW_CACHE: no effect on values or counts */
 
 enum { MOST_WORDS = 16 };
 struct words { const char *at[MOST_WORDS]; int length[MOST_WORDS]; int count; };

@@ -105,12 +105,11 @@ typedef uint32_t ALIAS SLOT_pred;
 #define MOST(type) ((type)(IS_SIGNED(type) ? ((uint64_t)1 << (8 * sizeof(type) - 1)) - 1 : UINT64_MAX))
 #define LEAST(type) ((type)(IS_SIGNED(type) ? (uint64_t)1 << (8 * sizeof(type) - 1) : 0))
 #define CLAMP(type, x) ((int128)(x) < (int128)LEAST(type) ? LEAST(type) : (int128)(x) > (int128)MOST(type) ? MOST(type) : (type)(x))
-#define TO_INT(type, x) to_int_##type
-#undef TO_INT
+/* A NaN becomes 0, or where 64 bits take part the integer whose highest bit alone is set (PTX ISA, cvt). */
 #define TO_INT(type, x)                                                                                                          \
     ({                                                                                                                           \
         __typeof__(x) value = (x);                                                                                               \
-        value != value                                ? (type)0                                                                  \
+        value != value ? (type)(sizeof(type) == 8 || sizeof value == 8 ? (uint64_t)1 << (8 * sizeof(type) - 1) : 0)              \
         : value <= (__typeof__(x))LEAST(type)         ? LEAST(type)                                                              \
         : value >= (__typeof__(x))MOST(type) + 1      ? MOST(type)                                                               \
                                                       : (type)value;                                                             \
@@ -124,7 +123,7 @@ static inline float canonical_f32(float x)
 
 static inline double canonical_f64(double x) { return x; }
 static inline int32_t saturate_s32(int64_t x) { return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x; }
-static inline int64_t low24(int64_t x) { return (int64_t)((uint64_t)x << 40) >> 40; }
+static inline int64_t low24(int64_t x, int is_signed) { return is_signed ? (int64_t)((uint64_t)x << 40) >> 40 : x & 0xffffff; }
 static inline uint32_t bit_count(uint64_t x) { return (uint32_t)__builtin_popcountll(x); }
 static inline uint32_t bit_length(uint64_t x) { return x ? 64u - (uint32_t)__builtin_clzll(x) : 0; }
 static inline uint32_t shift_amount(uint32_t length, int bits) { return length ? (uint32_t)bits - length : UINT32_MAX; }
