@@ -630,9 +630,13 @@ static void parse_instruction(struct parser *p)
 /* .loc file line column [, function_name label[+n], inlined_at file line column] */
 static void parse_location(struct parser *p)
 {
-    p->source_file = (uint32_t)take_number(p);
-    p->source_line = (uint32_t)take_number(p);
+    uint32_t file = (uint32_t)take_number(p), line = (uint32_t)take_number(p);
+
     take_number(p);
+    if (line) { /* line 0 is code the compiler made: it belongs to the line before */
+        p->source_file = file;
+        p->source_line = line;
+    }
     while (take_mark(p, ',')) {
         take_name(p);
         while (p->token.kind == TOKEN_NUMBER || (p->token.kind == TOKEN_WORD && p->token.text[0] != '.' && p->token.text[0] != '@') ||
