@@ -1,0 +1,912 @@
+"""Writes tests of single instructions in the form that ops_run.c reads. Every expected value is worked out here from the rules of
+the PTX ISA manual (NVIDIA, PTX ISA 9.0, "Instructions"), in exact whole-number and fraction arithmetic; the emulator has no part in
+it. Where the manual bounds an error instead of saying a value, a range is written; where it leaves a value to the machine, "?".
+
+    python3 tests/ops_reference.py                       tests/ops.test: edge values, the same every time
+    python3 tests/ops_reference.py --random 24 --seed 7  random inputs besides, for every instruction
+"""
+import argparse
+import math
+import random
+from fractions import Fraction
+
+LANES = 32
+
+
+# ---- numbers ----
+class Float:
+    """A binary interchange format: bits <-> (kind, sign, value), and correct rounding in all four directions."""
+
+    def __init__(self, width, exponent):
+        self.width, self.mantissa = width, width - exponent - 1
+        self.bias = (1 << (exponent - 1)) - 1
+        self.most_exponent = (1 << exponent) - 1
+        self.inf = self.most_exponent << self.mantissa
+        self.sign_bit = 1 << (width - 1)
+
+    def kind(self, bits):
+        exponent, fraction = bits >> self.mantissa & self.most_exponent, bits & ((1 << self.mantissa) - 1)
+        if exponent == self.most_exponent:
+            return "nan" if fraction else "inf"
+        return "number" if exponent or fraction else "zero"
+
+    def sign(self, bits):
+        return bits >> (self.width - 1)
+
+    def value(self, bits):
+        exponent, fraction = bits >> self.mantissa & self.most_exponent, bits & ((1 << self.mantissa) - 1)
+        if exponent:
+            fraction |= 1 << self.mantissa
+        scale = max(exponent, 1) - self.bias - self.mantissa
+        magnitude = Fraction(fraction) * (Fraction(2) ** scale)
+        return -magnitude if self.sign(bits) else magnitude
+
+    def is_nan(self, bits):
+        return self.kind(bits) == "nan"
+
+    def round(self, value, mode="rn", zero_sign=0):
+        """Bits of an exact value. Overflow and underflow as IEEE 754 says for the direction."""
+        if value == 0:
+            return self.sign_bit * zero_sign
+        sign = value < 0
+        magnitude = abs(value)
+        up = {"rn": None, "rz": False, "rp": not sign, "rm": sign}[mode]
+        exponent = math.floor(math.log2(magnitude)) if 0 < magnitude < 2**1000 and magnitude > Fraction(1, 2**1000) else None
+        if exponent is None:
+            exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+        while Fraction(2) ** exponent > magnitude:
+            exponent -= 1
+        while Fraction(2) ** (exponent + 1) <= magnitude:
+            exponent += 1
+        exponent = max(exponent, 1 - self.bias)
+        units = magnitude / Fraction(2) ** (exponent - self.mantissa)
+        whole, rest = divmod(units.numerator, units.denominator)
+        rest = Fraction(rest, units.denominator)
+        if up is None:
+            whole += rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole & 1)
+        elif up:
+            whole += rest > 0
+        bits = whole + ((exponent + self.bias - 1) << self.mantissa) if whole >> self.mantissa else whole
+        if bits >= self.inf:
+            bits = self.inf if up is None or up else self.inf - 1
+        return bits | self.sign_bit * sign
+
+    def flush(self, bits):
+        return bits & self.sign_bit if bits & self.inf == 0 else bits
+
+
+F16, F32, F64 = Float(16, 5), Float(32, 8), Float(64, 11)
+FORMATS = {"f32": F32, "f64": F64}
+
+
+def width_of(kind):
+    return int(kind[1:])
+
+
+def mask_of(width):
+    return (1 << width) - 1
+
+
+def signed(bits, width):
+    return bits - (1 << width) if bits >> (width - 1) & 1 else bits
+
+
+def number(bits, kind):
+    """What the bits mean as an integer of that type."""
+    bits &= mask_of(width_of(kind))
+    return signed(bits, width_of(kind)) if kind[0] == "s" else bits
+
+
+def limits(kind):
+    width = width_of(kind)
+    return (-(1 << (width - 1)), mask_of(width - 1)) if kind[0] == "s" else (0, mask_of(width))
+
+
+# ---- results ----
+class Nan:
+    def __init__(self, kind):
+        self.kind = kind
+
+
+class Between:
+    """Floats from low to high, both included."""
+
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+
+ANYTHING = object()
+
+
+def nan_of(kind):
+    """NaN results: for .f32 the canonical one; for .f64 the manual names none."""
+    return 0x7FFFFFFF if kind == "f32" else Nan(kind)
+
+
+def spell(value, width):
+    if value is ANYTHING:
+        return f"?{width}"
+    if isinstance(value, Nan):
+        return "nan" + value.kind[1:]
+    if isinstance(value, Between):
+        return f"0x{value.low:0{width // 4}x}..0x{value.high:0{width // 4}x}"
+    if width == 1:
+        return str(int(bool(value)))
+    return f"0x{value & mask_of(width):0{width // 4}x}"
+
+
+# ---- inputs ----
+FLOAT_EDGES = {
+    "f32": [0x00000000, 0x80000000, 0x3F800000, 0xBF800000, 0x40490FDB, 0x7F7FFFFF, 0x00800000, 0x00000001, 0x807FFFFF, 0x7F800000,
+            0xFF800000, 0x7FC00000, 0x7FA00001, 0xFFC12345, 0x3EAAAAAB, 0x4B800001, 0xC2F6E979, 0x3F7FFFFF],
+    "f64": [0x0000000000000000, 0x8000000000000000, 0x3FF0000000000000, 0xBFF0000000000000, 0x400921FB54442D18, 0x7FEFFFFFFFFFFFFF,
+            0x0010000000000000, 0x0000000000000001, 0x800FFFFFFFFFFFFF, 0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000,
+            0x7FF4000000000001, 0xFFF8123456789ABC, 0x3FD5555555555555, 0x4340000000000001, 0xC05EDD2F1A9FBE77, 0x3FEFFFFFFFFFFFFF],
+}
+
+
+def edges(kind):
+    if kind in FLOAT_EDGES:
+        return FLOAT_EDGES[kind]
+    if kind == "pred":
+        return [0, 1]
+    width = width_of(kind)
+    top = 1 << (width - 1)
+    return [0, 1, mask_of(width), top, top - 1, top + 1, 0x0123456789ABCDEF & mask_of(width), 0xFEDCBA9876543210 >> (64 - width), 7,
+            mask_of(width) - 1, 1 << (width // 2), 0xA5]
+
+
+def any_value(random_numbers, kind):
+    if kind == "pred":
+        return random_numbers.getrandbits(1)
+    width = width_of(kind)
+    bits = random_numbers.getrandbits(width)
+    if kind in FORMATS and random_numbers.random() < 0.7:  # usually near one, or nothing would meet
+        form = FORMATS[kind]
+        exponent = form.bias + random_numbers.randrange(-30, 30)
+        bits = bits & ~form.inf | exponent << form.mantissa
+    elif kind not in FORMATS and random_numbers.random() < 0.3:
+        bits >>= random_numbers.randrange(width)
+    return bits
+
+
+# Pairs of edge values by place in the list, so that each meets the ones that matter: equal, opposite, zero, NaN.
+PAIRS = [(0, 0), (2, 2), (3, 2), (1, 0), (0, 1), (5, 6), (4, 2), (6, 7), (9, 2), (8, 8), (3, 8), (2, 3)]
+FLOAT_PAIRS = [(0, 1), (1, 1), (2, 4), (5, 5), (7, 8), (9, 10), (9, 0), (15, 17), (2, 12), (3, 2), (13, 11), (11, 2), (2, 0), (1, 0), (6, 6), (4, 14), (9, 9), (5, 14)]
+
+
+class Writer:
+    def __init__(self, extra, seed):
+        self.lines, self.extra, self.random = [], extra, random.Random(seed)
+
+    def note(self, text):
+        self.lines.append(f"# {text}\n")
+
+    def case(self, text, inputs, outputs):
+        """inputs, outputs: (name, width, value or list of 32)."""
+
+        def side(values):
+            parts = []
+            for name, width, value in values:
+                if isinstance(value, list) and len({spell(v, width) for v in value}) == 1:
+                    value = value[0]  # one value for all lanes
+                shown = ",".join(spell(v, width) for v in value) if isinstance(value, list) else spell(value, width)
+                parts.append(f"{name}={shown}")
+            return " ".join(parts)
+
+        self.lines.append(f"{text}\n{side(inputs)}\n{side(outputs)}\n")
+
+    def inputs(self, kinds, most=8):
+        """Tuples of bits for operands of these types: edge values, then random ones."""
+        floats = any(k in FORMATS for k in kinds)
+        tuples = []
+        pairs = FLOAT_PAIRS if floats else PAIRS
+        if len(kinds) == 1:
+            count = len(edges(kinds[0]))
+            tuples = [(edges(kinds[0])[i],) for i in range(min(count, most))]
+        else:
+            for n, pair in enumerate(pairs[:most]):
+                places = list(pair) + [(pair[0] * 5 + n * 3 + 1) % 12, (pair[1] * 7 + n + 2) % 12]
+                tuples.append(tuple(edges(k)[places[i] % len(edges(k))] for i, k in enumerate(kinds)))
+        for _ in range(self.extra):
+            tuples.append(tuple(any_value(self.random, k) for k in kinds))
+        return tuples
+
+    def rule(self, text, result, kinds, compute, most=9, tuples=None):
+        """text with operands d, a, b, …; kinds of a, b, …; compute(bits…) gives d's."""
+        width = 1 if result == "pred" else width_of(result)
+        for values in tuples or self.inputs(kinds, most):
+            widths = [1 if k == "pred" else width_of(k) for k in kinds]
+            self.case(text, list(zip("abce", widths, values)), [("d", width, compute(*values))])
+
+
+UNSIGNED, SIGNED, BITS = ["u16", "u32", "u64"], ["s16", "s32", "s64"], ["b16", "b32", "b64"]
+INTS = UNSIGNED + SIGNED
+
+
+def wider(kind):
+    return kind[0] + str(2 * width_of(kind))
+
+
+# ---- integers ----
+def truncated_division(a, b):
+    quotient = abs(a) // abs(b)
+    return -quotient if (a < 0) != (b < 0) else quotient
+
+
+def divide(kind):
+    def compute(a, b):
+        x, y = number(a, kind), number(b, kind)
+        if y == 0:
+            return ANYTHING  # "division by zero yields an unspecified, machine-specific value"
+        return truncated_division(x, y)
+
+    return compute
+
+
+def remainder(kind):
+    def compute(a, b):
+        x, y = number(a, kind), number(b, kind)
+        return ANYTHING if y == 0 else x - y * truncated_division(x, y)
+
+    return compute
+
+
+def clamp(value, kind):
+    low, high = limits(kind)
+    return min(max(value, low), high)
+
+
+def integer_rules(w):
+    for k in INTS:
+        n = lambda x, k=k: number(x, k)
+        high = lambda x, k=k: x >> width_of(k)
+        w.rule(f"add.{k} d, a, b", k, [k, k], lambda a, b: n(a) + n(b))
+        w.rule(f"sub.{k} d, a, b", k, [k, k], lambda a, b: n(a) - n(b))
+        w.rule(f"mul.lo.{k} d, a, b", k, [k, k], lambda a, b: n(a) * n(b))
+        w.rule(f"mul.hi.{k} d, a, b", k, [k, k], lambda a, b: high(n(a) * n(b)))
+        w.rule(f"mad.lo.{k} d, a, b, c", k, [k] * 3, lambda a, b, c: n(a) * n(b) + n(c))
+        if width_of(k) < 64:
+            w.rule(f"mad.hi.{k} d, a, b, c", k, [k] * 3, lambda a, b, c: high(n(a) * n(b)) + n(c))
+            w.rule(f"mul.wide.{k} d, a, b", wider(k), [k, k], lambda a, b: n(a) * n(b))
+            w.rule(f"mad.wide.{k} d, a, b, c", wider(k), [k, k, wider(k)], lambda a, b, c: n(a) * n(b) + number(c, wider(k)))
+        w.rule(f"div.{k} d, a, b", k, [k, k], divide(k))
+        w.rule(f"rem.{k} d, a, b", k, [k, k], remainder(k))
+        w.rule(f"min.{k} d, a, b", k, [k, k], lambda a, b: min(n(a), n(b)))
+        w.rule(f"max.{k} d, a, b", k, [k, k], lambda a, b: max(n(a), n(b)))
+        w.rule(f"sad.{k} d, a, b, c", k, [k] * 3, lambda a, b, c: n(c) + abs(n(a) - n(b)))
+    for k in SIGNED:
+        w.rule(f"abs.{k} d, a", k, [k], lambda a: abs(number(a, k)))
+        w.rule(f"neg.{k} d, a", k, [k], lambda a: -number(a, k))
+    for name, sign in ("add", 1), ("sub", -1):
+        w.rule(f"{name}.sat.s32 d, a, b", "s32", ["s32", "s32"], lambda a, b: clamp(number(a, "s32") + sign * number(b, "s32"), "s32"))
+    for k in "u32", "s32":
+        def low24(x, k=k):
+            return signed(x & mask_of(24), 24) if k == "s32" else x & mask_of(24)
+
+        cases = [(0x00800000, 1), (0x00FFFFFF, 0x00FFFFFF), (0xFF000001, 0x00000003), (0x007FFFFF, 0x01000002), (0x80000000, 5), (0x00800000, 0x00800001)]
+        w.rule(f"mul24.lo.{k} d, a, b", k, [k, k], lambda a, b: low24(a) * low24(b), tuples=cases + w.inputs([k, k])[3:])
+
+
+def bit_rules(w):
+    for k in BITS:
+        width = width_of(k)
+        w.rule(f"and.{k} d, a, b", k, [k, k], lambda a, b: a & b, 6)
+        w.rule(f"or.{k} d, a, b", k, [k, k], lambda a, b: a | b, 6)
+        w.rule(f"xor.{k} d, a, b", k, [k, k], lambda a, b: a ^ b, 6)
+        w.rule(f"not.{k} d, a", k, [k], lambda a: ~a, 5)
+        w.rule(f"cnot.{k} d, a", k, [k], lambda a: int(a == 0), 5)
+        shifts = [0, 1, width - 1, width, width + 1, 33, 64, 0x80000000, 0xFFFFFFFF]
+        values = [mask_of(width), 1 << (width - 1), 0x0123456789ABCDEF & mask_of(width)]
+        tuples = [(values[i % 3], s) for i, s in enumerate(shifts)] + [(any_value(w.random, k), w.random.randrange(width + 3)) for _ in range(w.extra)]
+        w.rule(f"shl.{k} d, a, b", k, [k, "u32"], lambda a, b: a << b if b < width else 0, tuples=tuples)
+        for kind in k, "u" + k[1:]:
+            w.rule(f"shr.{kind} d, a, b", k, [k, "u32"], lambda a, b: a >> b if b < width else 0, tuples=tuples)
+        w.rule(f"shr.s{width} d, a, b", k, [k, "u32"], lambda a, b: signed(a, width) >> min(b, width), tuples=tuples)
+    for mode in "wrap", "clamp":
+        amount = lambda c: c & 31 if mode == "wrap" else min(c, 32)
+        tuples = [(0x89ABCDEF, 0x01234567, s) for s in (0, 1, 4, 31, 32, 33, 63, 64, 0xFFFFFFFF)]
+        tuples += [(any_value(w.random, "b32"), any_value(w.random, "b32"), w.random.randrange(70)) for _ in range(w.extra)]
+        kinds = ["b32"] * 3
+        w.rule(f"shf.l.{mode}.b32 d, a, b, c", "b32", kinds, lambda a, b, c: (b << 32 | a) << amount(c) >> 32, tuples=tuples)
+        w.rule(f"shf.r.{mode}.b32 d, a, b, c", "b32", kinds, lambda a, b, c: (b << 32 | a) >> amount(c), tuples=tuples)
+    for k in "b32", "b64":
+        width = width_of(k)
+        w.rule(f"popc.{k} d, a", "u32", [k], lambda a: bin(a).count("1"))
+        w.rule(f"clz.{k} d, a", "u32", [k], lambda a: width - a.bit_length())
+        w.rule(f"brev.{k} d, a", k, [k], lambda a: int(f"{a:0{width}b}"[::-1], 2))
+
+        def insert(a, b, c, e):
+            start, length = c & 255, e & 255
+            for i in range(min(length, max(0, width - start))):
+                b = b & ~(1 << (start + i)) | (a >> i & 1) << (start + i)
+            return b
+
+        fields = [(0, 8), (4, 0), (width - 4, 8), (width, 4), (5, 255), (0, width), (0x10C, 0x104), (1, width - 1), (255, 255), (31, 1)]
+        tuples = [(0xFEDCBA9876543210 >> (64 - width), 0x5555555555555555 & mask_of(width) if i & 1 else 0, *f) for i, f in enumerate(fields)]
+        tuples += [(*(any_value(w.random, k) for _ in range(2)), w.random.randrange(width + 9), w.random.randrange(width + 9)) for _ in range(w.extra)]
+        w.rule(f"bfi.{k} d, a, b, c, e", k, [k, k, "u32", "u32"], insert, tuples=tuples)
+    for k in "u32", "s32", "u64", "s64":
+        width = width_of(k)
+
+        def extract(a, b, c):
+            start, length = b & 255, c & 255
+            sign = a >> min(start + length - 1, width - 1) & 1 if k[0] == "s" and length else 0
+            return sum((a >> (start + i) & 1 if i < length and start + i < width else sign) << i for i in range(width))
+
+        fields = [(0, 8), (4, 0), (width - 4, 8), (width, 4), (5, 255), (0, width), (0x10C, 0x104), (1, width - 1), (255, 255), (31, 1), (width - 1, 1)]
+        tuples = [(0xFEDCBA9876543210 >> (64 - width) ^ (mask_of(width) if i & 1 else 0), *f) for i, f in enumerate(fields)]
+        tuples += [(any_value(w.random, k), w.random.randrange(width + 9), w.random.randrange(width + 9)) for _ in range(w.extra)]
+        w.rule(f"bfe.{k} d, a, b, c", k, [k, "u32", "u32"], extract, tuples=tuples)
+
+        def find(a):
+            x = ~a & mask_of(width) if k[0] == "s" and a >> (width - 1) else a
+            return x.bit_length() - 1
+
+        w.rule(f"bfind.{k} d, a", "u32", [k], find)
+        w.rule(f"bfind.shiftamt.{k} d, a", "u32", [k], lambda a: width - 1 - find(a) if find(a) >= 0 else -1)
+
+    def permute(a, b, c):
+        result = 0
+        for i in range(4):
+            selector = c >> (4 * i) & 15
+            byte = (b << 32 | a) >> (8 * (selector & 7)) & 255
+            result |= (255 * (byte >> 7) if selector & 8 else byte) << (8 * i)
+        return result
+
+    tuples = [(0x83828180, 0x07060504, s) for s in (0x3210, 0x7654, 0x0123, 0x89AB, 0xCDEF, 0x5140, 0xFFFF3210, 0x8888)]
+    tuples += [tuple(any_value(w.random, "b32") for _ in range(3)) for _ in range(w.extra)]
+    w.rule("prmt.b32 d, a, b, c", "b32", ["b32"] * 3, permute, tuples=tuples)
+    for table in 0x00, 0x01, 0x80, 0xFE, 0x96, 0xE8, 0xCA, 0xF0, 0xAA, 0xCC, 0xFF, 0x1E:
+        def logic(a, b, c):
+            return sum((table >> ((a >> i & 1) << 2 | (b >> i & 1) << 1 | c >> i & 1) & 1) << i for i in range(32))
+
+        w.rule(f"lop3.b32 d, a, b, c, 0x{table:02x}", "b32", ["b32"] * 3, logic, tuples=[(0xF0F0F0F0, 0xCCCCCCCC, 0xAAAAAAAA), (0x0123ABCD, 0xFFFF0000, 0x12345678)])
+
+
+# ---- floats ----
+def with_nan(kind, compute, ftz=False, sat=False):
+    """A rule on numbers becomes one on bits: NaN in, NaN out; .ftz flushes .f32 inputs and result; .sat clamps to [0, 1], NaN to 0."""
+    form = FORMATS[kind]
+
+    def on_bits(*bits):
+        bits = [form.flush(b) if ftz else b for b in bits]
+        result = nan_of(kind) if any(form.is_nan(b) for b in bits) else compute(*bits)
+        if result is None:
+            result = nan_of(kind)
+        if ftz and isinstance(result, int):
+            result = form.flush(result)
+        if sat:
+            if isinstance(result, Nan) or form.is_nan(result) or form.sign(result):
+                result = 0
+            result = min(result, form.round(Fraction(1)))
+        return result
+
+    return on_bits
+
+
+def add_bits(form, a, b, mode):
+    ka, kb, sa, sb = form.kind(a), form.kind(b), form.sign(a), form.sign(b)
+    if ka == "inf" or kb == "inf":
+        if ka == kb and sa != sb:
+            return None
+        return a if ka == "inf" else b
+    total = form.value(a) + form.value(b)
+    if total == 0:  # exact: the signs agree, or the direction decides
+        return form.sign_bit * (sa if ka == kb == "zero" and sa == sb else mode == "rm")
+    return form.round(total, mode)
+
+
+def multiply_bits(form, a, b, mode):
+    sign = form.sign(a) ^ form.sign(b)
+    kinds = {form.kind(a), form.kind(b)}
+    if kinds == {"inf", "zero"}:
+        return None
+    if "inf" in kinds:
+        return form.inf | form.sign_bit * sign
+    return form.round(form.value(a) * form.value(b), mode, sign)
+
+
+def fma_bits(form, a, b, c, mode):
+    sign = form.sign(a) ^ form.sign(b)
+    kinds = {form.kind(a), form.kind(b)}
+    if kinds == {"inf", "zero"} or ("inf" in kinds and form.kind(c) == "inf" and form.sign(c) != sign):
+        return None
+    if "inf" in kinds:
+        return form.inf | form.sign_bit * sign
+    if form.kind(c) == "inf":
+        return c
+    total = form.value(a) * form.value(b) + form.value(c)
+    if total == 0:
+        product_zero = "zero" in kinds
+        return form.sign_bit * (sign if product_zero and form.kind(c) == "zero" and form.sign(c) == sign else mode == "rm")
+    return form.round(total, mode)
+
+
+def divide_bits(form, a, b, mode):
+    sign = form.sign(a) ^ form.sign(b)
+    ka, kb = form.kind(a), form.kind(b)
+    if ka == kb and ka in ("inf", "zero"):
+        return None
+    if ka == "inf" or kb == "zero":
+        return form.inf | form.sign_bit * sign
+    if ka == "zero" or kb == "inf":
+        return form.sign_bit * sign
+    return form.round(form.value(a) / form.value(b), mode)
+
+
+def root_bits(form, a, mode):
+    if form.kind(a) == "zero":
+        return a
+    if form.sign(a):
+        return None
+    if form.kind(a) == "inf":
+        return a
+    value = form.value(a)
+    shift = 2 * (form.mantissa + 1200)  # a root with far more bits than any rounding needs, and a sticky bit below them
+    scaled = (value.numerator << (2 * shift)) // value.denominator
+    root = math.isqrt(scaled)
+    exact = root * root == scaled and (value.numerator << (2 * shift)) % value.denominator == 0
+    return form.round(Fraction(2 * root + (not exact), 2 << shift), mode)
+
+
+def smaller(form, a, b, sign):
+    """min for sign 1, max for -1; -0 is below +0."""
+    def order(x):
+        magnitude = x & ~form.sign_bit
+        return -magnitude - 1 if form.sign(x) else magnitude
+
+    return a if order(a) * sign <= order(b) * sign else b
+
+
+def approximate(kind, function, relative=0.0, absolute=0.0, special=lambda x: None, ftz=False):
+    """A range around function(x), worked out in double precision."""
+    form = FORMATS[kind]
+
+    def compute(*bits):
+        if ftz:
+            bits = [form.flush(b) for b in bits]
+        if any(form.is_nan(b) for b in bits):
+            return nan_of(kind)
+        known = special(*bits)
+        if known is not None:
+            return nan_of(kind) if known == "nan" else known
+        exact = Fraction(function(*(float(form.value(b)) for b in bits)))
+        error = abs(exact) * Fraction(relative) + Fraction(absolute)
+        low, high = form.round(exact - error, "rm"), form.round(exact + error, "rp")
+        if form.kind(low) == "zero":
+            low = form.sign_bit
+        if form.kind(high) == "zero":
+            high = 0
+        if ftz and form.flush(low) != low and form.flush(high) != high:
+            return Between(form.sign_bit, 0)
+        return Between(low, high)
+
+    return compute
+
+
+def float_rules(w):
+    for k in "f32", "f64":
+        form = FORMATS[k]
+        modes = ["rn", "rz", "rm", "rp"]
+        for mode in modes:
+            w.rule(f"add.{mode}.{k} d, a, b", k, [k, k], with_nan(k, lambda a, b: add_bits(form, a, b, mode)))
+            w.rule(f"sub.{mode}.{k} d, a, b", k, [k, k], with_nan(k, lambda a, b: add_bits(form, a, b ^ form.sign_bit, mode)))
+            w.rule(f"mul.{mode}.{k} d, a, b", k, [k, k], with_nan(k, lambda a, b: multiply_bits(form, a, b, mode)))
+            w.rule(f"fma.{mode}.{k} d, a, b, c", k, [k] * 3, with_nan(k, lambda a, b, c: fma_bits(form, a, b, c, mode)))
+            w.rule(f"mad.{mode}.{k} d, a, b, c", k, [k] * 3, with_nan(k, lambda a, b, c: fma_bits(form, a, b, c, mode)))
+            w.rule(f"div.{mode}.{k} d, a, b", k, [k, k], with_nan(k, lambda a, b: divide_bits(form, a, b, mode)))
+            w.rule(f"sqrt.{mode}.{k} d, a", k, [k], with_nan(k, lambda a: root_bits(form, a, mode)), 18)
+            w.rule(f"rcp.{mode}.{k} d, a", k, [k], with_nan(k, lambda a: divide_bits(form, form.round(Fraction(1)), a, mode)), 18)
+        for name, change in ("add", 0), ("sub", form.sign_bit):
+            w.rule(f"{name}.{k} d, a, b", k, [k, k], with_nan(k, lambda a, b: add_bits(form, a, b ^ change, "rn")), 18)
+        w.rule(f"mul.{k} d, a, b", k, [k, k], with_nan(k, lambda a, b: multiply_bits(form, a, b, "rn")), 18)
+        # "abs and neg of NaN yield an unspecified NaN"
+        w.rule(f"abs.{k} d, a", k, [k], lambda a: Nan(k) if form.is_nan(a) else a & ~form.sign_bit, 18)
+        w.rule(f"neg.{k} d, a", k, [k], lambda a: Nan(k) if form.is_nan(a) else a ^ form.sign_bit, 18)
+        for name, sign in ("min", 1), ("max", -1):
+            def prefer_number(a, b):
+                if form.is_nan(a) or form.is_nan(b):
+                    return nan_of(k) if form.is_nan(a) and form.is_nan(b) else b if form.is_nan(a) else a
+                return smaller(form, a, b, sign)
+
+            w.rule(f"{name}.{k} d, a, b", k, [k, k], prefer_number, 18)
+            if k == "f32":
+                w.rule(f"{name}.NaN.f32 d, a, b", k, [k, k], with_nan(k, lambda a, b: smaller(form, a, b, sign)))
+                w.rule(f"{name}.ftz.f32 d, a, b", k, [k, k], lambda a, b: prefer_number(form.flush(a), form.flush(b)))
+        w.rule(f"copysign.{k} d, a, b", k, [k, k], lambda a, b: b & ~form.sign_bit | a & form.sign_bit)
+    for name, compute in ("add", add_bits), ("mul", multiply_bits):
+        w.rule(f"{name}.ftz.f32 d, a, b", "f32", ["f32"] * 2, with_nan("f32", lambda a, b: compute(F32, a, b, "rn"), ftz=True))
+        w.rule(f"{name}.sat.f32 d, a, b", "f32", ["f32"] * 2, with_nan("f32", lambda a, b: compute(F32, a, b, "rn"), sat=True))
+        w.rule(f"{name}.rz.ftz.sat.f32 d, a, b", "f32", ["f32"] * 2, with_nan("f32", lambda a, b: compute(F32, a, b, "rz"), ftz=True, sat=True))
+    w.rule("sub.ftz.f32 d, a, b", "f32", ["f32"] * 2, with_nan("f32", lambda a, b: add_bits(F32, a, b ^ F32.sign_bit, "rn"), ftz=True))
+    w.rule("fma.rn.ftz.f32 d, a, b, c", "f32", ["f32"] * 3, with_nan("f32", lambda a, b, c: fma_bits(F32, a, b, c, "rn"), ftz=True))
+    w.rule("fma.rp.sat.f32 d, a, b, c", "f32", ["f32"] * 3, with_nan("f32", lambda a, b, c: fma_bits(F32, a, b, c, "rp"), sat=True))
+    w.rule("div.rn.ftz.f32 d, a, b", "f32", ["f32"] * 2, with_nan("f32", lambda a, b: divide_bits(F32, a, b, "rn"), ftz=True))
+    w.rule("abs.ftz.f32 d, a", "f32", ["f32"], lambda a: Nan("f32") if F32.is_nan(a) else F32.flush(a) & ~F32.sign_bit, 18)
+    w.rule("neg.ftz.f32 d, a", "f32", ["f32"], lambda a: Nan("f32") if F32.is_nan(a) else F32.flush(a) ^ F32.sign_bit, 18)
+    w.rule("sqrt.rn.ftz.f32 d, a", "f32", ["f32"], with_nan("f32", lambda a: root_bits(F32, a, "rn"), ftz=True), 18)
+    approximate_rules(w)
+
+
+def approximate_rules(w):
+    k = "f32"
+    inf, sign = F32.inf, F32.sign_bit
+
+    def quotient(a, b):
+        if F32.kind(a) == "number" and F32.kind(b) == "number":
+            return None if 2.0**-126 <= abs(F32.value(b)) <= 2.0**126 else ANYTHING
+        return divide_bits(F32, a, b, "rn") if divide_bits(F32, a, b, "rn") is not None else "nan"
+
+    # div.approx and .full: at most 2 ulp for a divisor between 2^-126 and 2^126
+    w.rule("div.approx.f32 d, a, b", k, [k, k], approximate(k, lambda a, b: a / b, 2.0**-22, special=quotient))
+    w.rule("div.full.f32 d, a, b", k, [k, k], approximate(k, lambda a, b: a / b, 2.0**-22, special=quotient))
+    w.rule("div.approx.ftz.f32 d, a, b", k, [k, k], approximate(k, lambda a, b: a / b, 2.0**-22, special=quotient, ftz=True))
+
+    def reciprocal(form):
+        return lambda a: {"zero": form.inf | a & form.sign_bit, "inf": a & form.sign_bit}.get(form.kind(a))
+
+    def root(a):
+        return a if F32.kind(a) == "zero" else "nan" if a & sign else a if a == inf else None
+
+    def reverse_root(form):
+        def special(a):
+            if form.kind(a) == "zero":
+                return form.inf | a & form.sign_bit
+            return "nan" if a & form.sign_bit else 0 if a == form.inf else None
+
+        return special
+
+    for ftz in "", ".ftz":
+        f = bool(ftz)
+        w.rule(f"rcp.approx{ftz}.f32 d, a", k, [k], approximate(k, lambda a: 1 / Fraction(a), 2.0**-23, special=reciprocal(F32), ftz=f), 18)
+        w.rule(f"sqrt.approx{ftz}.f32 d, a", k, [k], approximate(k, math.sqrt, 2.0**-23, special=root, ftz=f), 18)
+        w.rule(f"rsqrt.approx{ftz}.f32 d, a", k, [k], approximate(k, lambda a: a**-0.5, 2.0**-22.9, special=reverse_root(F32), ftz=f), 18)
+    w.rule("rsqrt.approx.f64 d, a", "f64", ["f64"], approximate("f64", lambda a: a**-0.5, 2.0**-20, special=reverse_root(F64)), 18)
+    small = [x for x in edges("f64") if F64.kind(x) != "number" or 2.0**-1000 < abs(float(F64.value(x))) < 2.0**1000]
+    w.rule("rcp.approx.ftz.f64 d, a", "f64", ["f64"], approximate("f64", lambda a: 1 / a, 2.0**-19, special=reciprocal(F64)), tuples=[(x,) for x in small])
+    angles = [0x00000000, 0x80000000, 0x3F800000, 0xBF800000, 0x3FC90FDB, 0x40490FDB, 0xC0490FDB, 0x3F060A92, 0x40C90FDB, 0x7F800000, 0xFF800000, 0x7FC00000]
+    infinite = lambda a: "nan" if F32.kind(a) == "inf" else None
+    tuples = [(x,) for x in angles] + [(F32.round(Fraction(w.random.uniform(-6.28, 6.28))),) for _ in range(w.extra)]
+    w.rule("sin.approx.f32 d, a", k, [k], approximate(k, math.sin, absolute=2.0**-20.5, special=infinite), tuples=tuples)
+    w.rule("cos.approx.f32 d, a", k, [k], approximate(k, math.cos, absolute=2.0**-20.5, special=infinite), tuples=tuples)
+
+    def logarithm(a):
+        return sign | inf if F32.kind(a) == "zero" else "nan" if a & sign else inf if a == inf else None
+
+    # lg2: 2^-22 absolute between 0.5 and 2, relative elsewhere
+    w.rule("lg2.approx.f32 d, a", k, [k], approximate(k, math.log2, 2.0**-22, 2.0**-22, special=logarithm), 18)
+
+    def power(a):
+        if F32.kind(a) == "inf":
+            return 0 if a & sign else inf
+        return inf if F32.value(a) >= 128 else ANYTHING if F32.value(a) < -140 else None
+
+    w.rule("ex2.approx.f32 d, a", k, [k], approximate(k, lambda a: 2.0**a, 2.0**-22, 2.0**-149, special=power), 18)
+    ends = lambda a: F32.round(Fraction(-1 if a & sign else 1)) if F32.kind(a) == "inf" else None
+    w.rule("tanh.approx.f32 d, a", k, [k], approximate(k, math.tanh, 2.0**-10.9, special=ends), 18)
+
+
+# ---- compare, select, move, convert ----
+def compare(kind, how, a, b):
+    if kind in FORMATS:
+        form = FORMATS[kind]
+        unordered = form.is_nan(a) or form.is_nan(b)
+        if how in ("num", "nan"):
+            return unordered == (how == "nan")
+        if unordered:
+            return how.endswith("u") and len(how) == 3
+        order = lambda bits: {"inf": Fraction(2) ** 1100}.get(form.kind(bits), abs(form.value(bits)) if form.kind(bits) != "inf" else 0) * (-1 if form.sign(bits) else 1)
+        x, y = order(a), order(b)
+        how = how[:2]
+    else:
+        x, y = number(a, kind), number(b, kind)
+        how = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}.get(how, how)
+    return {"eq": x == y, "ne": x != y, "lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}[how]
+
+
+def compare_rules(w):
+    signs = {"eq", "ne", "lt", "le", "gt", "ge"}
+    for k in INTS + BITS + ["f32", "f64"]:
+        allowed = {"eq", "ne"} if k[0] == "b" else signs
+        if k[0] == "u":
+            allowed = signs | {"lo", "ls", "hi", "hs"}
+        if k[0] == "f":
+            allowed = signs | {"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
+        width = width_of(k)
+        for how in sorted(allowed):
+            for a, b in w.inputs([k, k], 6):
+                w.case(f"setp.{how}.{k} p, a, b", [("a", width, a), ("b", width, b)], [("p", 1, compare(k, how, a, b))])
+    for how, k in ("lt", "s32"), ("geu", "f32"), ("ne", "b64"):
+        width = width_of(k)
+        for name, combine in ("and", lambda x, y: x & y), ("or", lambda x, y: x | y), ("xor", lambda x, y: x ^ y):
+            for n, (a, b) in enumerate(w.inputs([k, k], 6)):
+                for r in 0, 1:
+                    t = int(compare(k, how, a, b))
+                    inputs = [("a", width, a), ("b", width, b), ("r", 1, r)]
+                    w.case(f"setp.{how}.{name}.{k} p|q, a, b, r", inputs, [("p", 1, combine(t, r)), ("q", 1, combine(1 - t, r))])
+                    if n < 2:
+                        w.case(f"setp.{how}.{name}.{k} p, a, b, !r", inputs, [("p", 1, combine(t, 1 - r))])
+    for a, b in w.inputs(["f32", "f32"], 6):
+        w.case("setp.eq.ftz.f32 p|q, a, b", [("a", 32, a), ("b", 32, b)],
+               [("p", 1, compare("f32", "eq", F32.flush(a), F32.flush(b))), ("q", 1, not compare("f32", "eq", F32.flush(a), F32.flush(b)))])
+    for k in INTS + BITS + ["f32", "f64"]:
+        width = width_of(k)
+        a, b = (edges(k)[11], edges(k)[12]) if k in FORMATS else (edges(k)[6], edges(k)[3])
+        for p in 0, 1:
+            w.case(f"selp.{k} d, a, b, p", [("a", width, a), ("b", width, b), ("p", 1, p)], [("d", width, a if p else b)])
+    for name, combine in ("and", lambda x, y: x & y), ("or", lambda x, y: x | y), ("xor", lambda x, y: x ^ y):
+        for p in 0, 1:
+            for q in 0, 1:
+                w.case(f"{name}.pred d, p, q", [("p", 1, p), ("q", 1, q)], [("d", 1, combine(p, q))])
+    for p in 0, 1:
+        w.case("not.pred d, p", [("p", 1, p)], [("d", 1, 1 - p)])
+        w.case("mov.pred d, p", [("p", 1, p)], [("d", 1, p)])
+    for k in INTS + BITS + ["f32", "f64"]:
+        w.rule(f"mov.{k} d, a", k, [k], lambda a: a, 18 if k in FORMATS else 3)
+    for k, parts in ("b32", 2), ("b64", 2), ("b64", 4):
+        width, part = width_of(k), width_of(k) // parts
+        names = "abce"[:parts]
+        value = 0xFEDCBA9876543210 >> (64 - width)
+        pieces = [(n, part, value >> (part * i) & mask_of(part)) for i, n in enumerate(names)]
+        w.case(f"mov.{k} d, {{{', '.join(names)}}}", pieces, [("d", width, value)])
+        w.case(f"mov.{k} {{{', '.join(names)}}}, d", [("d", width, value)], pieces)
+    w.case("mov.b64 {_, b}, d", [("d", 64, 0x0123456789ABCDEF)], [("b", 32, 0x01234567)])
+
+
+CONVERT_INTS = ["u8", "s8", *UNSIGNED, *SIGNED]
+
+
+def extended(value, kind, width):
+    """A result in a register wider than its type: sign or zero extended by the type."""
+    return number(value & mask_of(width_of(kind)), kind) & mask_of(width)
+
+
+def convert_integers(w):
+    for source in CONVERT_INTS:
+        for target in CONVERT_INTS:
+            width = max(width_of(target), 32)
+            inputs = [edges(source)[i] for i in (2, 3, 4, 6)] + [any_value(w.random, source) for _ in range(w.extra)]
+            for a in inputs:
+                x = number(a, source)
+                w.case(f"cvt.{target}.{source} d, a", [("a", width_of(source), a)], [("d", width, extended(x, target, width))])
+            for a in inputs:
+                w.case(f"cvt.sat.{target}.{source} d, a", [("a", width_of(source), a)], [("d", width, extended(clamp(number(a, source), target), target, width))])
+    w.case("cvt.s64.s8 d, a", [("a", 32, 0x7FFFFF80)], [("d", 64, 0xFFFFFFFFFFFFFF80)])
+    w.case("cvt.u16.u64 d, a", [("a", 64, 0xFFFFFFFFFFFF8001)], [("d", 16, 0x8001)])
+
+
+INTEGER_ROUNDING = {
+    "rzi": math.trunc,
+    "rmi": math.floor,
+    "rpi": math.ceil,
+    "rni": lambda x: round(x),  # a Fraction's round is to nearest, ties to even
+}
+CONVERT_EDGES = [Fraction(n, 2) for n in (1, -1, 3, 5, -5, -3, 7, 255, 257, 511, -257)] + [127, 128, -128, -129, 255, 256, 32767, 32768, -32769, 65535,
+                 65536, 2**31 - 128, 2**31, -(2**31), -(2**31) - 256, 2**32, 2**63, 2**64, -(2**63), 10**30, -(10**30)]
+
+
+def convert_floats(w):
+    for source, form in FORMATS.items():
+        inputs = [form.round(Fraction(x)) for x in CONVERT_EDGES] + FLOAT_EDGES[source]
+        inputs += [any_value(w.random, source) for _ in range(w.extra)]
+        for target in CONVERT_INTS:
+            width = max(width_of(target), 32)
+            low, high = limits(target)
+            near = [form.round(Fraction(high)), form.round(Fraction(low)), form.round(Fraction(2 * high + 1, 2)), form.round(Fraction(2 * low - 1, 2))]
+            for how, rounding in INTEGER_ROUNDING.items():
+                # The edges that this target's limits make interesting, and the specials.
+                specials = len(CONVERT_EDGES)
+                chosen = near + inputs[:6] + [inputs[specials + i] for i in (1, 4, 7, 9, 10, 11)]
+                for a in dict.fromkeys(chosen + (inputs[-w.extra:] if w.extra else [])):
+                    if form.is_nan(a):
+                        # zero, but the least value when the source is .f64 or the destination has 64 bits
+                        value = 1 << (width_of(target) - 1) if source == "f64" or width_of(target) == 64 else 0
+                        value = number(value, target)
+                    elif form.kind(a) == "inf":
+                        value = low if form.sign(a) else high
+                    else:
+                        value = clamp(rounding(form.value(a)), target)
+                    w.case(f"cvt.{how}.{target}.{source} d, a", [("a", form.width, a)], [("d", width, extended(value, target, width))])
+        for target, out in FORMATS.items():
+            for how, rounding in INTEGER_ROUNDING.items():
+                for a in dict.fromkeys(inputs[:11] + FLOAT_EDGES[source]):
+                    w.case(f"cvt.{how}.{target}.{source} d, a", [("a", form.width, a)], [("d", out.width, round_float(form, out, target, rounding, a))])
+            for mode in ["rn", "rz", "rm", "rp"] if (source, target) == ("f64", "f32") else [None]:
+                def convert(a, ftz=False, sat=False):
+                    if ftz and source == "f32":
+                        a = form.flush(a)
+                    result = float_to_float(form, out, target, a, mode or "rn")
+                    if sat:
+                        bad = isinstance(result, Nan) or out.is_nan(result) or out.sign(result)
+                        result = 0 if bad else min(result, out.round(Fraction(1)))
+                    return out.flush(result) if ftz and target == "f32" and isinstance(result, int) else result
+
+                dot = f".{mode}" if mode else ""
+                halves = [0x36A0000000000000, 0x36A0000000000001, 0x3690000000000000, 0x3810000000000000, 0x380FFFFFFFFFFFFF, 0x47EFFFFFE0000000, 0x47EFFFFFF0000000]
+                some = FLOAT_EDGES[source] + (halves + [0x3FF0000010000000, 0x3FF0000030000000, 0xBFF0000010000001] if source == "f64" else [])
+                for a in some + [any_value(w.random, source) for _ in range(w.extra)]:
+                    inputs_a = [("a", form.width, a)]
+                    w.case(f"cvt{dot}.{target}.{source} d, a", inputs_a, [("d", out.width, convert(a))])
+                for a in some[:18]:
+                    w.case(f"cvt{dot}.sat.{target}.{source} d, a", [("a", form.width, a)], [("d", out.width, convert(a, sat=True))])
+                    if "f32" in (source, target):
+                        w.case(f"cvt{dot}.ftz.{target}.{source} d, a", [("a", form.width, a)], [("d", out.width, convert(a, ftz=True))])
+    for source in CONVERT_INTS:
+        for target, out in FORMATS.items():
+            for mode in "rn", "rz", "rm", "rp":
+                values = [0, 1, mask_of(width_of(source)), 1 << (width_of(source) - 1), 0x01000001, 0x01000003, 0x7FFFFFC1, 0x20000000000001, 0x20000000000003, 0x7FFFFFFFFFFFFFFF]
+                values = dict.fromkeys(v & mask_of(width_of(source)) for v in values + [any_value(w.random, source) for _ in range(w.extra)])
+                for a in values:
+                    w.case(f"cvt.{mode}.{target}.{source} d, a", [("a", width_of(source), a)], [("d", out.width, out.round(Fraction(number(a, source)), mode))])
+
+
+def float_to_float(form, out, target, a, mode):
+    kind = form.kind(a)
+    if kind == "nan":
+        return nan_of(target)
+    sign = out.sign_bit * form.sign(a)
+    return sign | out.inf if kind == "inf" else out.round(form.value(a), mode, form.sign(a))
+
+
+def round_float(form, out, target, rounding, a):
+    if form.kind(a) != "number":
+        return float_to_float(form, out, target, a, "rn")
+    return out.round(Fraction(rounding(form.value(a))), "rn", form.sign(a))
+
+
+# ---- addresses and memory ----
+def memory_rules(w):
+    value = 0xFEDCBA9876543210
+    for k in ["b8", "u8", "s8", *BITS, *UNSIGNED, *SIGNED, "f32", "f64"]:
+        size = width_of(k)
+        wide = max(size, 32)
+        for name in "ld.global", "ldu.global":
+            w.case(f"{name}.{k} d, [m]", [("m", 64, value)], [("d", wide, extended(value, k, wide) if k[0] in "us" else value & mask_of(size)), ("m", 64, value)])
+        w.case(f"st.global.{k} [m], a", [("m", 64, 0x1111111111111111), ("a", wide, value & mask_of(wide))],
+               [("m", 64, 0x1111111111111111 & ~mask_of(size) | value & mask_of(size))])
+    for name in ("ld.volatile.global.s16", "ld.relaxed.gpu.global.s16", "ld.acquire.sys.global.s16", "ld.global.nc.s16", "ld.global.ca.L2::128B.s16", "ld.s16"):
+        w.case(f"{name} d, [m+2]", [("m", 64, value)], [("d", 32, 0x7654), ("m", 64, value)])
+    whole = 0x0F1E2D3C4B5A69788796A5B4C3D2E1F0
+    w.case("ld.global.v2.u32 {d, e}, [m]", [("m", 128, whole)], [("d", 32, whole), ("e", 32, whole >> 32), ("m", 128, whole)])
+    w.case("ld.global.v4.u32 {d, e, f, g}, [m]", [("m", 128, whole)], [(n, 32, whole >> 32 * i) for i, n in enumerate("defg")] + [("m", 128, whole)])
+    w.case("ld.global.v2.u64 {d, e}, [m]", [("m", 128, whole)], [("d", 64, whole), ("e", 64, whole >> 64), ("m", 128, whole)])
+    w.case("ld.global.v4.s8 {d, e, f, g}, [m+4]", [("m", 128, whole)], [(n, 32, extended(whole >> 32 + 8 * i, "s8", 32)) for i, n in enumerate("defg")] + [("m", 128, whole)])
+    w.case("st.global.v4.b32 [m], {a, b, c, e}", [("m", 128, 0)] + [(n, 32, whole >> 32 * i) for i, n in enumerate("abce")], [("m", 128, whole)])
+    w.case("st.global.v2.b16 [m+8], {a, b}", [("m", 128, whole), ("a", 16, 0x1234), ("b", 16, 0x5678)],
+           [("m", 128, whole & ~(mask_of(32) << 64) | 0x56781234 << 64)])
+
+    def atomic(name, k, new, *operands, before):
+        width = width_of(k)
+        inputs = [("m", width, before), *[(n, width, o) for n, o in zip("ab", operands)]]
+        after = new(before, *operands)
+        w.case(f"atom.global.{name}.{k} d, [m], {', '.join('ab'[:len(operands)])}", inputs, [("d", width, before), ("m", width, after)])
+        if name not in ("exch", "cas"):
+            w.case(f"red.global.{name}.{k} [m], a", inputs, [("m", width, after)])
+
+    for k in ["b32", "b64", "u32", "u64", "s32", "s64"]:
+        top = 1 << (width_of(k) - 1)
+        n = lambda x: number(x, k)
+        for before, a in (5, 7), (top, top), (mask_of(width_of(k)), 1), (top - 1, mask_of(width_of(k))):
+            atomic("add", k, lambda m, a: n(m) + n(a), a, before=before)
+            atomic("min", k, lambda m, a: min(n(m), n(a)), a, before=before)
+            atomic("max", k, lambda m, a: max(n(m), n(a)), a, before=before)
+            atomic("and", k, lambda m, a: m & a, a, before=before)
+            atomic("or", k, lambda m, a: m | a, a, before=before)
+            atomic("xor", k, lambda m, a: m ^ a, a, before=before)
+        atomic("exch", k, lambda m, a: a, top, before=3)
+    for k in [*BITS, *UNSIGNED, *SIGNED]:
+        top = 1 << (width_of(k) - 1)
+        atomic("cas", k, lambda m, a, b: b if m == a else m, top, 9, before=top)
+        atomic("cas", k, lambda m, a, b: b if m == a else m, 0, 9, before=top)
+    for k in "u32", "b32", "s32":
+        for before, a in (5, 7), (7, 7), (8, 7), (0, 7), (0xFFFFFFFF, 3), (3, 0xFFFFFFFF), (0x80000000, 0x7FFFFFFF):
+            atomic("inc", k, lambda m, a: 0 if m >= a else m + 1, a, before=before)
+            atomic("dec", k, lambda m, a: a if m == 0 or m > a else m - 1, a, before=before)
+    for k, form in FORMATS.items():
+        for i, j in (2, 4), (0, 1), (5, 5), (9, 2), (15, 2), (3, 2):
+            a, before = FLOAT_EDGES[k][i], FLOAT_EDGES[k][j]
+            atomic("add", k, lambda m, a: add_bits(form, m, a, "rn"), a, before=before)
+
+
+def address_rules(w):
+    """Generic addresses have no fixed numbers: there and back is the address; a global one is itself."""
+    for space in "global", "const":
+        w.case(f"cvta.{space}.u64 d, a", [("a", 64, 0x12345678)], [("d", 64, 0x12345678)])
+        w.case(f"cvta.to.{space}.u64 d, a", [("a", 64, 0x12345678)], [("d", 64, 0x12345678)])
+    # One opcode line may hold several instructions, so that what lies between them needs no name.
+    for space in "shared", "local", "param":
+        w.case(f"cvta.{space}.u64 d, a; cvta.to.{space}.u64 d, d", [("a", 64, 0x40)], [("d", 64, 0x40)])
+    for space in "shared", "local":
+        w.case(f"cvta.{space}.u64 d, a; isspacep.{space} p, d", [("a", 64, 0x40)], [("d", 64, ANYTHING), ("p", 1, 1)])
+        w.case(f"cvta.{space}.u64 d, a; isspacep.global p, d", [("a", 64, 0x40)], [("d", 64, ANYTHING), ("p", 1, 0)])
+    w.case("isspacep.global p, m; ld.global.u32 d, [m]", [("m", 32, 1)], [("p", 1, 1), ("d", 32, 1), ("m", 32, 1)])
+    for space in "shared", "local", "const":
+        w.case(f"isspacep.{space} p, m; ld.global.u32 d, [m]", [("m", 32, 1)], [("p", 1, 0), ("d", 32, 1), ("m", 32, 1)])
+    w.case("prefetch.global.L2 [m]; ld.global.u32 d, [m]", [("m", 32, 1)], [("d", 32, 1), ("m", 32, 1)])
+    w.case("prefetchu.L1 [m]; ld.global.u32 d, [m]", [("m", 32, 1)], [("d", 32, 1), ("m", 32, 1)])
+
+
+# ---- between lanes ----
+def shuffle(how, lane, b, c):
+    distance, limit, segment = b & 31, c & 31, c >> 8 & 31
+    most, least = lane & segment | limit & ~segment & 31, lane & segment
+    source = {"up": lane - distance, "down": lane + distance, "bfly": lane ^ distance, "idx": least | distance & ~segment & 31}[how]
+    inside = source >= most if how == "up" else source <= most
+    return (source if inside else lane), inside
+
+
+def lane_rules(w):
+    data = [(0x9E3779B9 * (i + 1)) & mask_of(32) for i in range(LANES)]
+    for k in "b32", "u32", "s32":
+        for how in "up", "down", "bfly", "idx":
+            full = 0 if how == "up" else 31
+            cases = [(1, full), (16, full), (31, full), (0, full), (5, full), (33, full)]
+            cases += [(1, (32 - width) << 8 | (0 if how == "up" else 31)) for width in (2, 4, 8, 16)]
+            cases += [(3, (32 - 8) << 8 | (0 if how == "up" else 31)), (2, 0x1807 if how != "up" else 0x1802), (4, 12)]
+            varying = [[(i * 7 + 3) & 31 for i in range(LANES)], [full] * LANES]
+            for b, c in [varying] + (cases if k == "b32" else cases[:2]):
+                bs, cs = (b, c) if isinstance(b, list) else ([b] * LANES, [c] * LANES)
+                chosen = [shuffle(how, i, bs[i], cs[i]) for i in range(LANES)]
+                w.case(f"shfl.sync.{how}.{k} d|p, a, b, c, -1", [("a", 32, data), ("b", 32, bs), ("c", 32, cs)],
+                       [("d", 32, [data[s] for s, _ in chosen]), ("p", 1, [inside for _, inside in chosen])])
+        # Two halves, each with a mask of its own.
+        masks = [0x0000FFFF if i < 16 else 0xFFFF0000 for i in range(LANES)]
+        w.case(f"shfl.sync.bfly.{k} d, a, 8, 31, e", [("a", 32, data), ("e", 32, masks)], [("d", 32, [data[i ^ 8] for i in range(LANES)])])
+    patterns = [[0] * LANES, [1] * LANES, [i % 3 == 0 for i in range(LANES)], [i == 31 for i in range(LANES)], [i < 16 for i in range(LANES)]]
+    halves, turns = [0x0000FFFF if i < 16 else 0xFFFF0000 for i in range(LANES)], [0x55555555 << (i & 1) for i in range(LANES)]
+    for masks in turns, halves, [0xFFFFFFFF] * LANES:
+        for bits in reversed(patterns):
+            def among(i):
+                return [k for k in range(LANES) if masks[i] >> k & 1]
+
+            ballots = [sum(int(bits[k]) << k for k in among(i)) for i in range(LANES)]
+            inputs = [("a", 1, bits), ("e", 32, masks)]
+            w.case("vote.sync.all.pred d, a, e", inputs, [("d", 1, [ballots[i] == masks[i] for i in range(LANES)])])
+            w.case("vote.sync.any.pred d, a, e", inputs, [("d", 1, [ballots[i] != 0 for i in range(LANES)])])
+            w.case("vote.sync.uni.pred d, a, e", inputs, [("d", 1, [ballots[i] in (0, masks[i]) for i in range(LANES)])])
+            for k in ("b32", "u32", "s32") if masks is turns else ("b32",):
+                w.case(f"vote.sync.ballot.{k} d, a, e", inputs, [("d", 32, ballots)])
+            w.case("vote.sync.ballot.b32 d, !a, e", inputs, [("d", 32, [masks[i] & ~ballots[i] for i in range(LANES)])])
+        for k in ("b32", "u32", "s32", "b64", "u64", "s64") if masks is turns else ("b32", "b64"):
+            width = width_of(k)
+            for values in [i % 5 << (width - 8) for i in range(LANES)], [7] * LANES, [(i // 16) for i in range(LANES)]:
+                same = [sum(1 << j for j in among(i) if values[j] == values[i]) for i in range(LANES)]
+                inputs = [("a", width, values), ("e", 32, masks)]
+                w.case(f"match.any.sync.{k} d, a, e", inputs, [("d", 32, same)])
+                w.case(f"match.all.sync.{k} d|p, a, e", inputs,
+                       [("d", 32, [masks[i] if same[i] == masks[i] else 0 for i in range(LANES)]), ("p", 1, [same[i] == masks[i] for i in range(LANES)])])
+        for k in "u32", "s32", "b32":
+            kind = "u32" if k == "b32" else k
+
+            def fold(i, combine):
+                result = None
+                for j in among(i):
+                    result = number(data[j], kind) if result is None else combine(result, number(data[j], kind))
+                return result
+
+            for name, combine in {"add": lambda x, y: x + y, "min": min, "max": max, "and": lambda x, y: x & y, "or": lambda x, y: x | y, "xor": lambda x, y: x ^ y}.items():
+                w.case(f"redux.sync.{name}.{k} d, a, e", [("a", 32, data), ("e", 32, masks)], [("d", 32, [fold(i, combine) for i in range(LANES)])])
+    for k in "b32", "u32", "s32":
+        w.case(f"activemask.{k} d", [("a", 32, data)], [("d", 32, [0xFFFFFFFF] * LANES)])
+        w.case(f"nanosleep.{k} a; mov.b32 d, a", [("a", 32, 20)], [("d", 32, 20)])
+    w.case("bar.warp.sync e; mov.b32 d, e", [("e", 32, [0x0000FFFF if i < 16 else 0xFFFF0000 for i in range(LANES)])],
+           [("d", 32, [0x0000FFFF if i < 16 else 0xFFFF0000 for i in range(LANES)])])
+    for fence in "membar.cta", "membar.gl", "membar.sys", "fence.sc.cta", "fence.acq_rel.gpu", "fence.acq_rel.sys":
+        w.case(f"{fence}; mov.b32 d, a", [("a", 32, 5)], [("d", 32, 5)])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--random", type=int, default=0, metavar="COUNT")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    w = Writer(arguments.random, arguments.seed)
+    w.note("Written by ops_reference.py, which works the values out; ops_run.c says what the lines mean.")
+    for rules in integer_rules, bit_rules, float_rules, compare_rules, convert_integers, convert_floats, memory_rules, address_rules, lane_rules:
+        rules(w)
+    print("\n".join(w.lines), end="")
+
+
+if __name__ == "__main__":
+    main()
