@@ -156,8 +156,9 @@ static void parse_values(struct instruction *in, struct test *test, bool output,
 
 static struct instruction *instruction_of(const char *text)
 {
-    if (instruction_count && !strcmp(instructions[instruction_count - 1].text, text))
-        return &instructions[instruction_count - 1];
+    for (size_t i = instruction_count; i-- > 0;)
+        if (!strcmp(instructions[i].text, text))
+            return &instructions[i];
     if (instruction_count % 256 == 0)
         instructions = realloc(instructions, (instruction_count + 256) * sizeof *instructions);
     instructions[instruction_count] = (struct instruction){.text = strdup(text)};
