@@ -1,9 +1,11 @@
 /* The counters: what memory accesses cost, and sums over launches. They watch and never compute: without them every byte of a
  * kernel's output is the same. Only counters.def says which counters there are. */
+#define _GNU_SOURCE
 #include "emulator.h"
 #include "observer.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct totals {
 #define COUNTER(name, ncu, meaning) uint64_t name;
@@ -15,6 +17,15 @@ struct totals {
     double occupancy_sum;
 };
 static struct totals totals;
+/* The same for each kernel and launch shape, in the order of their first launch. */
+struct record {
+    char *kernel;
+    unsigned grid[3], block[3];
+    size_t dynamic_shared;
+    struct totals totals;
+    struct record *next;
+};
+static struct record *records;
 static pthread_mutex_t totals_lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
@@ -163,17 +174,45 @@ static double occupancy(const struct grid *grid)
     return (double)device_blocks_per_sm(threads, grid->shared_bytes) * warps / DEVICE_SM_WARPS;
 }
 
-void counters_add_launch(const struct grid *grid, struct inst_counts *counts)
+static struct totals *record_of(const struct grid *grid)
+{
+    const struct launch *l = grid->launch;
+    struct record **at = &records;
+
+    while (*at && (memcmp((*at)->grid, l->grid, sizeof l->grid) || memcmp((*at)->block, l->block, sizeof l->block) ||
+                   (*at)->dynamic_shared != l->dynamic_shared || strcmp((*at)->kernel, grid->function->name)))
+        at = &(*at)->next;
+    if (!*at) {
+        *at = calloc(1, sizeof **at);
+        if (!*at || !((*at)->kernel = strdup(grid->function->name))) {
+            fprintf(stderr, "emulator: out of memory for the counters\n");
+            exit(3);
+        }
+        memcpy((*at)->grid, l->grid, sizeof l->grid);
+        memcpy((*at)->block, l->block, sizeof l->block);
+        (*at)->dynamic_shared = l->dynamic_shared;
+    }
+    return &(*at)->totals;
+}
+
+static void add_launch(struct totals *t, const struct grid *grid, const struct inst_counts *counts)
 {
     const struct function *f = grid->function;
 
-    expand_runs(f, counts);
+    for (uint32_t pc = 0; pc < f->count; pc++)
+        add_instruction(t, &f->code[pc], &counts[pc]);
+    t->launches++;
+    t->occupancy_sum += occupancy(grid);
+}
+
+void counters_add_launch(const struct grid *grid, struct inst_counts *counts)
+{
+    expand_runs(grid->function, counts);
     annotate_add_launch(grid, counts);
     pthread_mutex_lock(&totals_lock);
-    for (uint32_t pc = 0; pc < f->count; pc++)
-        add_instruction(&totals, &f->code[pc], &counts[pc]);
-    totals.launches++;
-    totals.occupancy_sum += occupancy(grid);
+    add_launch(&totals, grid, counts);
+    if (settings()->counters_json)
+        add_launch(record_of(grid), grid, counts);
     pthread_mutex_unlock(&totals_lock);
 }
 
@@ -184,34 +223,41 @@ void emulator_counters_reset(void)
     pthread_mutex_unlock(&totals_lock);
 }
 
-size_t emulator_counters(struct emulator_counter *out, size_t most)
+static size_t counter_values(const struct totals *t, struct emulator_counter *out, size_t most)
 {
     size_t count = 0;
-
-    pthread_mutex_lock(&totals_lock);
     /* Every sum by its name, so that a ratio's numerator and denominator can be written in those. */
-    const double shared_lanes = (double)totals.shared_lanes, global_bytes = (double)totals.global_bytes,
-                 launches = (double)totals.launches, occupancy_sum = totals.occupancy_sum;
-#define COUNTER(name, ncu, meaning) const double name = (double)totals.name;
+    const double shared_lanes = (double)t->shared_lanes, global_bytes = (double)t->global_bytes, launches = (double)t->launches,
+                 occupancy_sum = t->occupancy_sum;
+#define COUNTER(name, ncu, meaning) const double name = (double)t->name;
 #define RATIO(...)
 #include "counters.def"
 #undef COUNTER
 #undef RATIO
-    pthread_mutex_unlock(&totals_lock);
-#define COUNTER(name, ncu, meaning) ADD(#name, meaning, ncu, name)
-#define RATIO(name, ncu, meaning, numerator, denominator)                                                                        \
-    ADD(#name, meaning, ncu, (denominator) > 0 ? (double)(numerator) / (double)(denominator) : 0)
 #define ADD(name_, meaning_, ncu_, value_)                                                                                       \
     do {                                                                                                                         \
         if (count < most)                                                                                                        \
             out[count] = (struct emulator_counter){name_, meaning_, ncu_, value_};                                               \
         count++;                                                                                                                 \
     } while (0);
+#define COUNTER(name, ncu, meaning) ADD(#name, meaning, ncu, name)
+#define RATIO(name, ncu, meaning, numerator, denominator)                                                                        \
+    ADD(#name, meaning, ncu, (denominator) > 0 ? (double)(numerator) / (double)(denominator) : 0)
 #include "counters.def"
 #undef ADD
 #undef COUNTER
 #undef RATIO
     return count;
+}
+
+size_t emulator_counters(struct emulator_counter *out, size_t most)
+{
+    struct totals copy;
+
+    pthread_mutex_lock(&totals_lock);
+    copy = totals;
+    pthread_mutex_unlock(&totals_lock);
+    return counter_values(&copy, out, most);
 }
 
 enum { MOST_COUNTERS = 64 };
@@ -227,20 +273,37 @@ static void write_text(FILE *out)
                 counters[i].name, counters[i].meaning);
 }
 
-static void write_json(const char *path)
+static void write_values(FILE *out, const struct totals *t)
 {
     struct emulator_counter counters[MOST_COUNTERS];
-    size_t count = emulator_counters(counters, MOST_COUNTERS);
+    size_t count = counter_values(t, counters, MOST_COUNTERS);
+
+    fprintf(out, "\"launches\": %llu", (unsigned long long)t->launches);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, ", \"%s\": %.17g", counters[i].name, counters[i].value);
+}
+
+/* {"kernels": [{"kernel": NAME, "grid": [x,y,z], "block": [x,y,z], "dynamic_shared": BYTES, "launches": N, COUNTER: VALUE…}…],
+ *  "total": {"launches": N, COUNTER: VALUE…}} */
+static void write_json(const char *path)
+{
     FILE *out = fopen(path, "w");
 
     if (!out) {
         fprintf(stderr, "emulator: cannot write the counters to '%s'\n", path);
         return;
     }
-    fprintf(out, "{\n  \"launches\": %llu", (unsigned long long)totals.launches);
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, ",\n  \"%s\": %.17g", counters[i].name, counters[i].value);
-    fprintf(out, "\n}\n");
+    fputs("{\"kernels\": [", out);
+    for (const struct record *r = records; r; r = r->next) {
+        fprintf(out, "%s\n  {\"kernel\": \"%s\", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"dynamic_shared\": %zu, ",
+                r == records ? "" : ",", r->kernel, r->grid[0], r->grid[1], r->grid[2], r->block[0], r->block[1], r->block[2],
+                r->dynamic_shared);
+        write_values(out, &r->totals);
+        fputc('}', out);
+    }
+    fputs("],\n \"total\": {", out);
+    write_values(out, &totals);
+    fputs("}}\n", out);
     fclose(out);
 }
 
