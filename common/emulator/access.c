@@ -2,6 +2,7 @@
 #include "access.h"
 #include "checks.h"
 #include "observer.h"
+#include <stdio.h>
 #include <string.h>
 
 /* Each lane's address in the instruction's space. */
@@ -77,23 +78,33 @@ static int first_unaligned(const struct access *a)
     return -1;
 }
 
-/* A flat space of `limit` bytes at `host`. */
-static bool reach_flat(struct warp *w, const struct inst *in, struct access *a, char *host, uint64_t limit)
+/* Is a lane that takes part outside [first, first + most], or misaligned? All lanes in one pass: `most` and the addresses that the
+ * range holds are below 2^63, so a sign tells. */
+static bool any_outside(const struct access *a, const struct lanes *lanes, uint64_t first, uint64_t most)
 {
-    uint64_t most = limit >= a->bytes ? limit - a->bytes : 0;
-    uint32_t bad = 0;
+    uint64_t beyond = 0, unaligned = 0;
 
     for (int i = 0; i < WARP_SIZE; i++) {
-        bad |= (uint32_t)((a->address[i] > most) | ((a->address[i] & (a->bytes - 1)) != 0)) << i;
-        a->host[i] = host + a->address[i];
+        uint64_t takes_part = (uint64_t)(int64_t)lanes->mask[i], at = a->address[i] - first;
+        beyond |= takes_part & (at | (most - at));
+        unaligned |= takes_part & a->address[i];
     }
-    bad = limit >= a->bytes ? bad & a->mask : a->mask;
-    if (!bad)
+    return (int64_t)beyond < 0 || (unaligned & (a->bytes - 1));
+}
+
+/* A flat space of `limit` bytes at `host`. */
+static bool reach_flat(struct warp *w, const struct inst *in, struct access *a, const struct lanes *lanes, char *host, uint64_t limit)
+{
+    for (int i = 0; i < WARP_SIZE; i++)
+        a->host[i] = (char *)((uintptr_t)host + a->address[i]);
+    if (limit >= a->bytes && !any_outside(a, lanes, 0, limit - a->bytes))
         return true;
     int lane = first_unaligned(a);
     if (lane >= 0)
         return misaligned(w, in, a, lane);
-    return outside(w, in, a, __builtin_ctz(bad), limit);
+    for (lane = __builtin_ctz(a->mask); limit >= a->bytes && a->address[lane] <= limit - a->bytes;)
+        lane = __builtin_ctz(a->mask & (UINT32_MAX << lane << 1));
+    return outside(w, in, a, lane, limit);
 }
 
 static bool reach_local(struct warp *w, const struct inst *in, struct access *a)
@@ -113,20 +124,17 @@ static bool reach_local(struct warp *w, const struct inst *in, struct access *a)
     return true;
 }
 
-static bool reach_global(struct warp *w, const struct inst *in, struct access *a)
+static bool reach_global(struct warp *w, const struct inst *in, struct access *a, const struct lanes *lanes)
 {
     const struct allocation **last = &w->block->worker->last_reached[in - w->block->grid->function->code];
     const struct allocation *found = *last;
     uint32_t bad = a->mask;
 
-    if (found && found->bytes >= a->bytes) { /* usually all lanes reach what the instruction reached last */
-        uint64_t base = found->base, most = found->bytes - a->bytes, shift = (uint64_t)(uintptr_t)found->host - base;
-        bad = 0;
-        for (int i = 0; i < WARP_SIZE; i++) {
-            bad |= (uint32_t)((a->address[i] - base > most) | ((a->address[i] & (a->bytes - 1)) != 0)) << i;
-            a->host[i] = (char *)(uintptr_t)(a->address[i] + shift);
-        }
-        bad &= a->mask;
+    if (found && found->bytes >= a->bytes && !any_outside(a, lanes, found->base, found->bytes - a->bytes)) {
+        uintptr_t shift = (uintptr_t)found->host - found->base;
+        for (int i = 0; i < WARP_SIZE; i++)
+            a->host[i] = (char *)(a->address[i] + shift);
+        return true; /* usual: all lanes reach what the instruction reached last */
     }
     for (; bad; bad &= bad - 1) {
         int lane = __builtin_ctz(bad);
@@ -148,6 +156,8 @@ static bool reach_global(struct warp *w, const struct inst *in, struct access *a
     return true;
 }
 
+static bool reach(struct warp *w, const struct inst *in, struct access *a, const struct lanes *lanes);
+
 /* A generic address says by its window which space it is in. Lanes of one access may differ. */
 static bool reach_generic(struct warp *w, const struct inst *in, struct access *a)
 {
@@ -168,7 +178,9 @@ static bool reach_generic(struct warp *w, const struct inst *in, struct access *
         for (int i = 0; i < WARP_SIZE; i++)
             part.address[i] -= windows[k].window;
         part.space = windows[k].space;
-        reached = access_reach(w, in, &part);
+        struct lanes lanes;
+        lanes_set(&lanes, part.mask);
+        reached = reach(w, in, &part, &lanes);
         for (int i = 0; i < WARP_SIZE; i++)
             if (part.mask >> i & 1) {
                 a->host[i] = part.host[i];
@@ -179,38 +191,115 @@ static bool reach_generic(struct warp *w, const struct inst *in, struct access *
     return reached;
 }
 
-bool access_reach(struct warp *w, const struct inst *in, struct access *a)
+/* From mask, bytes, space and addresses to host pointers. */
+static bool reach(struct warp *w, const struct inst *in, struct access *a, const struct lanes *lanes)
 {
     struct grid *grid = w->block->grid;
 
     switch (a->space) {
-    case SPACE_SHARED: return reach_flat(w, in, a, w->block->shared, grid->shared_bytes);
+    case SPACE_SHARED: return reach_flat(w, in, a, lanes, w->block->shared, grid->shared_bytes);
     case SPACE_LOCAL: return reach_local(w, in, a);
-    case SPACE_PARAM: return reach_flat(w, in, a, grid->parameters, grid->function->parameter_bytes);
+    case SPACE_PARAM: return reach_flat(w, in, a, lanes, grid->parameters, grid->function->parameter_bytes);
     case SPACE_GENERIC: return reach_generic(w, in, a);
-    default: return reach_global(w, in, a);
+    default: return reach_global(w, in, a, lanes);
     }
 }
 
-bool access_begin(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)
+/* Do the lanes that take part read or write neighbours in memory, as they are neighbours in the row? Rows are compared whole,
+ * whoever takes part, so that this is SIMD. */
+static bool rows_in_order(struct warp *w, const struct inst *in, const struct lanes *lanes, struct access *a, int first)
 {
+    const int shift = __builtin_ctz(a->bytes); /* a power of two */
+
+    if (in->wide_base) {
+        const uint64_t *base = warp_row64(w, in->slot[4]);
+        uint64_t differ = 0, want = base[first] - ((uint64_t)first << shift);
+        for (int i = 0; i < WARP_SIZE; i++)
+            differ |= (base[i] ^ (want + ((uint64_t)i << shift))) & (uint64_t)(int64_t)lanes->mask[i];
+        a->start = want + (uint64_t)in->offset;
+        return differ == 0;
+    }
+    const uint32_t *base = warp_row32(w, in->slot[4]);
+    uint32_t differ = 0, want = base[first] - ((uint32_t)first << shift);
+    for (int i = 0; i < WARP_SIZE; i++)
+        differ |= (base[i] ^ (want + ((uint32_t)i << shift))) & (uint32_t)lanes->mask[i];
+    a->start = (uint64_t)(uint32_t)(base[first] + (uint32_t)in->offset) - ((uint64_t)first << shift);
+    return differ == 0;
+}
+
+/* The usual access: lanes in order, all inside one array. Anything else, right or wrong, goes the long way. */
+static bool reach_in_order(struct warp *w, const struct inst *in, const struct lanes *lanes, struct access *a)
+{
+    int first = __builtin_ctz(a->mask), last = 31 - __builtin_clz(a->mask);
+    uint64_t base = 0, limit, low, bytes = (uint64_t)(last - first + 1) * a->bytes;
+    char *host;
+
+    if (!in->has_base || !rows_in_order(w, in, lanes, a, first))
+        return false;
+    if (a->space == SPACE_SHARED) {
+        host = w->block->shared;
+        limit = w->block->grid->shared_bytes;
+    } else if (a->space == SPACE_GLOBAL) {
+        const struct allocation *found = w->block->worker->last_reached[in - w->code];
+        if (!found)
+            return false;
+        base = found->base;
+        host = found->host;
+        limit = found->bytes;
+    } else {
+        return false;
+    }
+    low = a->start + (uint64_t)first * a->bytes;
+    if ((low & (a->bytes - 1)) || low - base >= limit || limit - (low - base) < bytes)
+        return false;
+    a->host_start = (char *)((uintptr_t)host + (uintptr_t)(a->start - base));
+    return true;
+}
+
+void access_spread(struct access *a)
+{
+    for (unsigned i = 0; i < WARP_SIZE && a->in_order; i++) {
+        a->address[i] = a->start + (uint64_t)i * a->bytes;
+        a->host[i] = (char *)((uintptr_t)a->host_start + (uintptr_t)i * a->bytes);
+    }
+}
+
+bool access_begin_short(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)
+{
+    const struct lanes *lanes = &w->lanes;
+    struct lanes some;
+
     a->mask = mask;
     a->bytes = (unsigned)in->bytes * in->vector;
     a->space = (enum space)in->space;
     a->is_store = in->op->signature[0] == 'A';
     a->is_atomic = in->op->as == AS_ATOMIC;
-    lane_addresses(w, in, a);
-    if (!access_reach(w, in, a))
-        return false;
-    uint64_t differ = 0;
-    for (int i = 0; i < WARP_SIZE; i++)
-        differ |= a->address[i] ^ (a->address[0] + (uint64_t)i * a->bytes);
-    a->in_order = differ == 0 && mask == UINT32_MAX && a->space != SPACE_LOCAL && a->host[31] == a->host[0] + 31 * a->bytes;
-    if (w->block->worker->counts)
-        count_access(&w->block->worker->counts[in - w->block->grid->function->code], a);
-    if (w->block->traced && trace_wants(w))
+    if (mask != w->lanes.bits) {
+        lanes_set(&some, mask);
+        lanes = &some;
+    }
+    a->in_order = reach_in_order(w, in, lanes, a);
+    if (!a->in_order) {
+        lane_addresses(w, in, a);
+        if (!reach(w, in, a, lanes))
+            return false;
+    }
+    if (w->counts)
+        count_access(&w->counts[in - w->code], a);
+    if (!w->watched)
+        return true;
+    access_spread(a);
+    if (w->traced)
         trace_access(w, in, a);
     if (w->block->shared_written && !init_access(w, in, a))
         return false;
     return !w->block->race || race_access(w, in, a);
+}
+
+bool access_begin(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)
+{
+    bool begun = access_begin_short(w, in, mask, a);
+
+    access_spread(a);
+    return begun;
 }

@@ -67,7 +67,8 @@ void block_start(struct block *b, uint64_t number)
     b->id[2] = (unsigned)(number / size[0] / size[1]);
     b->random = grid->settings->schedule_seed ^ (number * 0x9e3779b97f4a7c15u);
     memset(b->barriers, 0, sizeof b->barriers);
-    b->traced = grid->settings->trace_json && number == grid->settings->trace_block;
+    b->barriers_used = 0;
+    b->live = b->threads;
     if (grid->settings->checks & CHECK_RACE)
         race_block_start(b);
     if (grid->settings->checks & CHECK_INIT)
@@ -116,20 +117,18 @@ static void release(struct block *b, uint8_t id)
             b->warps[i].status = STATUS_READY;
         }
     b->barriers[id] = (struct barrier){0};
+    b->barriers_used &= ~(1u << id);
 }
 
 /* Opens every barrier that has all its threads. True: some warp can go on. */
 static bool open_barriers(struct block *b)
 {
-    uint32_t live = 0;
     bool opened = false;
 
-    for (unsigned i = 0; i < b->warp_count; i++)
-        live += (uint32_t)__builtin_popcount(b->warps[i].live);
-    for (unsigned id = 0; id < BARRIERS; id++) {
-        struct barrier *barrier = &b->barriers[id];
-        uint32_t needed = barrier->threads_needed ? barrier->threads_needed : live;
-        if (barrier->threads_here && barrier->threads_here >= needed) {
+    for (uint32_t used = b->barriers_used; used; used &= used - 1) {
+        int id = __builtin_ctz(used);
+        const struct barrier *barrier = &b->barriers[id];
+        if (barrier->threads_here >= (barrier->threads_needed ? barrier->threads_needed : b->live)) {
             release(b, (uint8_t)id);
             opened = true;
         }
@@ -172,12 +171,14 @@ static void blame(struct block *b)
 enum block_result block_run(struct block *b)
 {
     uint8_t order[DEVICE_BLOCK_THREADS / WARP_SIZE];
+    bool in_order = b->grid->settings->schedule == SCHEDULE_ORDERED;
 
     for (;;) {
         bool yielded = false, waiting = false;
-        order_warps(b, order);
+        if (!in_order)
+            order_warps(b, order);
         for (unsigned i = 0; i < b->warp_count; i++) {
-            struct warp *w = &b->warps[order[i]];
+            struct warp *w = &b->warps[in_order ? i : order[i]];
             if (w->status == STATUS_READY || w->status == STATUS_YIELDED)
                 warp_run(w);
             if (w->status == STATUS_FAULT)

@@ -30,6 +30,17 @@ static pthread_mutex_t totals_lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
 
+/* Sectors of lanes in order: a sector is a few neighbours, so shift lane 0 to its place in its sector and see which hold a lane. */
+static unsigned sectors_in_order(const struct access *a)
+{
+    unsigned lanes = SECTOR_BYTES / a->bytes, skipped = (unsigned)(a->start % SECTOR_BYTES) / a->bytes;
+    uint64_t taken = (uint64_t)a->mask << skipped, every = UINT64_MAX / ((1u << lanes) - 1); /* a bit for each sector */
+
+    for (unsigned step = 1; step < lanes; step *= 2)
+        taken |= taken >> step;
+    return (unsigned)__builtin_popcountll(taken & every);
+}
+
 /* Addresses usually rise from lane to lane; where they do not, they are sorted first. */
 unsigned count_sectors(const struct access *a)
 {
@@ -37,10 +48,10 @@ unsigned count_sectors(const struct access *a)
     unsigned count = 0, distinct = 0;
     bool rising = true;
 
-    if (a->in_order)
-        return (unsigned)((a->address[31] + a->bytes - 1) / SECTOR_BYTES - a->address[0] / SECTOR_BYTES + 1);
+    if (a->in_order && a->bytes >= 4)
+        return sectors_in_order(a);
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
-        sector[count] = a->address[__builtin_ctz(rest)] / SECTOR_BYTES;
+        sector[count] = access_address(a, __builtin_ctz(rest)) / SECTOR_BYTES;
         rising &= count == 0 || sector[count] >= sector[count - 1];
         count++;
     }

@@ -29,8 +29,8 @@ int warp_branch(struct warp *w, const struct inst *in, uint32_t mask)
     if (mask == w->now->mask) {
         w->now->pc = in->target;
     } else {
-        if (w->block->worker->counts)
-            w->block->worker->counts[w->now->pc].divergent++;
+        if (w->counts)
+            w->counts[w->now->pc].divergent++;
         group_part(w, mask, in->target, next, in->reconv_pc);
     }
     if (in->spins && ++w->spins >= SPINS_BEFORE_YIELD)
@@ -98,6 +98,7 @@ static int arrive_at_barrier(struct warp *w, const struct inst *in, uint32_t mas
                           "barrier divergence: threads of this block wait at two different barriers, the others at %s",
                           fault_place(w->block->grid->function, barrier->pc));
     if (barrier->threads_here == 0) {
+        w->block->barriers_used |= 1u << id;
         barrier->pc = w->now->pc;
         barrier->threads_needed = threads;
     }

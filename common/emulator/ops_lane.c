@@ -90,7 +90,9 @@ typedef uint32_t ALIAS SLOT_pred;
 #define BITS_T (8 * (int)sizeof(T))
 #define IS_SIGNED_T ((T)-1 < 0)
 #define IS_FLOAT_T ((T)0.5 != 0)
-#define minus_one(x) (IS_SIGNED_T && (x) == (T)-1)
+#define QUOTIENT(a, b)                                                                                                           \
+    _Generic((T)0, uint16_t: quotient_u32, int16_t: quotient_s32, uint32_t: quotient_u32, int32_t: quotient_s32,                 \
+             uint64_t: quotient_u64, int64_t: quotient_s64)(a, b)
 #define CANONICAL(x) CANONICAL_AS(T, x)
 #define CANONICAL_D(x) CANONICAL_AS(D, x)
 #define CANONICAL_AS(type, x) _Generic((type)0, float: canonical_f32, default: canonical_f64)(x)
@@ -114,6 +116,26 @@ typedef uint32_t ALIAS SLOT_pred;
         : value >= (__typeof__(x))MOST(type) + 1      ? MOST(type)                                                               \
                                                       : (type)value;                                                             \
     })
+
+/* a / b as PTX has it: all ones for b = 0; the smallest integer by -1 wraps. SIMD has no integer division, but a double holds 21
+ * bits more than these operands, so the quotient of two doubles is too close to the true one to reach the next integer. What does
+ * not fit is chosen by masks: a condition around a division keeps compilers from SIMD. */
+static inline double double_of(uint32_t x) { return (double)(int32_t)(x ^ 0x80000000u) + 2147483648.0; }
+static inline uint32_t quotient_u32(uint32_t a, uint32_t b)
+{
+    uint32_t small = 0 - (uint32_t)(b < 2), quotient = (uint32_t)(int32_t)(double_of(a) / double_of(b | (small & 2)));
+    return (quotient & ~small) | ((a | (b - 1)) & small);
+}
+
+static inline int32_t quotient_s32(int32_t a, int32_t b)
+{
+    uint32_t zero = 0 - (uint32_t)(b == 0), minus = 0 - (uint32_t)(b == -1);
+    uint32_t quotient = (uint32_t)(int32_t)((double)a / (double)(int32_t)(((uint32_t)b & ~minus) | (zero & 1) | (minus & 2)));
+    return (int32_t)((quotient & ~minus) | ((0 - (uint32_t)a) & minus) | zero);
+}
+
+static inline uint64_t quotient_u64(uint64_t a, uint64_t b) { return b == 0 ? UINT64_MAX : a / b; }
+static inline int64_t quotient_s64(int64_t a, int64_t b) { return b == 0 ? -1 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
 
 static inline float canonical_f32(float x)
 {

@@ -6,14 +6,19 @@
 /* Loads and stores of one element a lane. The switch is outside the loop, so each case is a plain gather or scatter. */
 #define EACH_OF(mask) for (uint32_t rest_ = (mask), i; rest_ && (i = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
 
-#define GATHER(from, to)                                                                                                         \
-    EACH_OF(a->mask)                                                                                                             \
+#define GATHER_LANE(from, to)                                                                                                    \
     {                                                                                                                            \
         from value;                                                                                                              \
         memcpy(&value, a->host[i] + at, sizeof value);                                                                           \
         to widened = (to)value;                                                                                                  \
         memcpy(row + sizeof widened * i, &widened, sizeof widened);                                                              \
-    }                                                                                                                            \
+    }
+#define GATHER(from, to)                                                                                                         \
+    if (a->mask == UINT32_MAX)                                                                                                   \
+        for (uint32_t i = 0; i < WARP_SIZE; i++)                                                                                 \
+            GATHER_LANE(from, to)                                                                                                \
+    else                                                                                                                         \
+        EACH_OF(a->mask) GATHER_LANE(from, to)                                                                                   \
     break
 
 static void load_element(char *row, const struct access *a, const struct inst *in, size_t at)
@@ -59,23 +64,40 @@ static void store_element(const char *row, const struct access *a, const struct 
     }
 }
 
-/* The whole row in one copy: all lanes, neighbours in memory as in the register. */
-static bool one_copy(const struct inst *in, const struct access *a)
+/* Rows of lanes that are neighbours in memory as in the register: all in one copy, or those of the mask. */
+static bool is_row(const struct inst *in, const struct access *a)
 {
     return a->in_order && in->vector == 1 && in->bytes == in->element_lane_bytes;
+}
+
+#define COPY_LANES(to, from, lane_bytes)                                                                                         \
+    if (mask == UINT32_MAX)                                                                                                      \
+        memcpy(to, from, WARP_SIZE * (lane_bytes));                                                                              \
+    else                                                                                                                         \
+        EACH_OF(mask) memcpy((to) + (lane_bytes) * i, (from) + (lane_bytes) * i, lane_bytes)
+
+static void copy_row(char *to, const char *from, unsigned lane_bytes, uint32_t mask)
+{
+    if (lane_bytes == 4) {
+        COPY_LANES(to, from, 4);
+    } else {
+        COPY_LANES(to, from, 8);
+    }
 }
 
 int warp_load(struct warp *w, const struct inst *in, uint32_t mask)
 {
     struct access a;
 
-    if (!access_begin(w, in, mask, &a))
+    if (!access_begin_short(w, in, mask, &a))
         return WARP_STOP;
-    if (one_copy(in, &a))
-        memcpy(w->regs + in->slot[0], a.host[0], (size_t)WARP_SIZE * in->bytes);
-    else
-        for (unsigned k = 0; k < in->vector; k++)
-            load_element(w->regs + in->slot[k], &a, in, (size_t)k * in->bytes);
+    if (is_row(in, &a)) {
+        copy_row(w->regs + in->slot[0], a.host_start, in->bytes, mask);
+        return WARP_NEXT;
+    }
+    access_spread(&a);
+    for (unsigned k = 0; k < in->vector; k++)
+        load_element(w->regs + in->slot[k], &a, in, (size_t)k * in->bytes);
     return WARP_NEXT;
 }
 
@@ -83,13 +105,15 @@ int warp_store(struct warp *w, const struct inst *in, uint32_t mask)
 {
     struct access a;
 
-    if (!access_begin(w, in, mask, &a))
+    if (!access_begin_short(w, in, mask, &a))
         return WARP_STOP;
-    if (one_copy(in, &a))
-        memcpy(a.host[0], w->regs + in->slot[0], (size_t)WARP_SIZE * in->bytes);
-    else
-        for (unsigned k = 0; k < in->vector; k++)
-            store_element(w->regs + in->slot[k], &a, in, (size_t)k * in->bytes);
+    if (is_row(in, &a)) {
+        copy_row(a.host_start, w->regs + in->slot[0], in->bytes, mask);
+        return WARP_NEXT;
+    }
+    access_spread(&a);
+    for (unsigned k = 0; k < in->vector; k++)
+        store_element(w->regs + in->slot[k], &a, in, (size_t)k * in->bytes);
     return WARP_NEXT;
 }
 

@@ -103,22 +103,22 @@ typedef int warp_fn(struct warp *warp, const struct inst *in, uint32_t mask);
 
 #define NO_PC UINT32_MAX
 
-struct inst {
+struct inst { /* first what the loop and the lane functions look at, in one cache line */
     lane_full_fn *full;     /* a lane instruction: NULL in a warp instruction */
     lane_masked_fn *masked;
-    warp_fn *warp;
     uint32_t slot[6];       /* lane rows: d, a, b, c, e; warp rows: decode.c's letter_slot says */
     uint32_t guard, guard_flip; /* takes part where (predicate at `guard` ^ `guard_flip`) is set; guard 0 is always true */
     uint32_t run;           /* from here, so many lane instructions follow each other without a join, guard or jump */
     uint32_t target;        /* branch: where to; NO_PC if none */
+    bool joins;             /* some branch's lanes meet here */
+    bool spins;             /* a jump backwards in a loop with an atomic, volatile or acquire access */
+    warp_fn *warp;
     uint32_t reconv_pc;     /* branch: where its lanes meet again; NO_PC: only at the exit */
     int64_t offset;         /* of an address */
     uint8_t type, type2;
     uint8_t space, bytes, vector; /* memory access: space, bytes an element, elements (1, 2, 4) */
     uint8_t element_lane_bytes;   /* lane bytes of the registers loaded or stored */
     bool has_base, wide_base;     /* the address has a base register; it is 64 bits wide */
-    bool joins;             /* some branch's lanes meet here */
-    bool spins;             /* a jump backwards in a loop with an atomic, volatile or acquire access */
     bool is_volatile, is_relaxed, is_acquire, is_release, result_unused;
     uint8_t combine;        /* setp: 0, or the Boolean operator with a third predicate; atom and shfl: the operation */
     uint8_t flip;           /* bits: negated predicate operands, by their place in the signature */

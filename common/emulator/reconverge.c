@@ -155,6 +155,7 @@ void group_exit(struct warp *w, uint32_t mask)
     struct group *now = w->now;
 
     w->live &= ~mask;
+    w->block->live -= (uint32_t)__builtin_popcount(mask);
     now->mask &= ~mask;
     if (!now->mask)
         now->state = GROUP_FREE;

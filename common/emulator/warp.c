@@ -92,6 +92,8 @@ void warp_prepare(struct warp *w)
 {
     const struct function *f = w->block->grid->function;
 
+    w->code = f->code;
+    w->counts = w->block->worker->counts;
     *warp_predicate(w, 0) = UINT32_MAX;
     for (size_t i = 0; i < f->preset_count; i++) {
         const struct preset *p = &f->presets[i];
@@ -122,6 +124,8 @@ void warp_start(struct warp *w)
         memset(w->regs + reg->slot, 0, reg->type == T_pred ? 4 : 32 * type_lane_bytes(reg->type));
     }
     w->present = w->live = threads >= WARP_SIZE ? UINT32_MAX : ((uint32_t)1 << threads) - 1;
+    w->traced = trace_wants(w);
+    w->watched = w->traced || w->block->grid->settings->checks & (CHECK_RACE | CHECK_INIT);
     w->status = STATUS_READY;
     w->turn = 0;
     w->issued = 0;
@@ -132,16 +136,14 @@ void warp_start(struct warp *w)
 }
 
 /* Told of `run` instructions from `pc` on, before they run. */
-static void observe_issue(struct warp *w, uint32_t pc, unsigned run, uint32_t mask)
+static inline void observe_issue(struct warp *w, uint32_t pc, unsigned run, uint32_t mask)
 {
-    struct inst_counts *counts = w->block->worker->counts;
-
-    if (counts) {
-        counts[pc].issues++;
-        counts[pc].lanes += (uint32_t)__builtin_popcount(mask);
+    if (w->counts) {
+        w->counts[pc].issues++;
+        w->counts[pc].lanes += (uint32_t)__builtin_popcount(mask);
     }
-    if (w->block->traced && trace_wants(w))
-        trace_issue(w, &w->block->grid->function->code[pc], run, mask);
+    if (w->traced)
+        trace_issue(w, &w->code[pc], run, mask);
 }
 
 /* A run of lane instructions, without a look at anything else. */
@@ -157,7 +159,7 @@ static void run_lanes(struct warp *w, const struct inst *in)
             in->masked(w->regs, in, &w->lanes);
 }
 
-static void run_guarded(struct warp *w, const struct inst *in, uint32_t mask)
+static __attribute__((noinline)) void run_guarded(struct warp *w, const struct inst *in, uint32_t mask)
 {
     struct lanes lanes;
 
@@ -173,51 +175,61 @@ static int timed_out(struct warp *w, const struct inst *in)
 
 void warp_run(struct warp *w)
 {
-    const struct inst *code = w->block->grid->function->code;
-    uint64_t limit = w->block->grid->settings->timeout;
+    const struct inst *code = w->code;
+    uint64_t timeout = w->block->grid->settings->timeout, limit = timeout ? timeout : UINT64_MAX;
 
     if (!w->now && !group_next(w)) {
         w->status = w->live ? STATUS_WAITING : STATUS_DONE;
         return;
     }
     w->status = STATUS_READY;
-    for (;;) {
-        uint32_t pc = w->now->pc;
+    for (uint32_t pc = w->now->pc;;) {
+        struct group *now = w->now;
         const struct inst *in = &code[pc];
-        if (in->joins && group_arrive(w)) {
-            if (!w->now) {
-                w->status = STATUS_WAITING;
-                return;
+        if (in->joins && now->join >= 0) {
+            now->pc = pc;
+            if (group_arrive(w)) {
+                if (!w->now) {
+                    w->status = STATUS_WAITING;
+                    return;
+                }
+                pc = w->now->pc;
+                continue;
             }
-            continue;
         }
         if (in->run) {
-            observe_issue(w, pc, in->run, w->now->mask);
+            observe_issue(w, pc, in->run, now->mask);
             run_lanes(w, in);
-            w->now->pc = pc + in->run;
+            pc += in->run;
             w->issued += in->run;
             continue;
         }
-        uint32_t mask = w->now->mask & (*warp_predicate(w, in->guard) ^ in->guard_flip);
+        uint32_t mask = now->mask & (*warp_predicate(w, in->guard) ^ in->guard_flip);
         w->issued++;
-        if (in->warp == NULL) {
+        if (in->full) {
             observe_issue(w, pc, 1, mask);
             run_guarded(w, in, mask);
-            w->now->pc = pc + 1;
+            pc++;
             continue;
         }
-        if (limit && w->issued > limit) {
+        now->pc = pc;
+        if (w->issued > limit) {
             timed_out(w, in);
             return;
         }
-        observe_issue(w, pc, 1, in->target == NO_PC ? mask : w->now->mask);
+        bool jumps = in->target != NO_PC;
+        observe_issue(w, pc, 1, jumps ? now->mask : mask);
         if (!mask) {
-            w->now->pc = pc + 1;
+            pc++;
+            continue;
+        }
+        if (jumps && mask == now->mask && !in->spins) { /* a branch that all lanes take */
+            pc = in->target;
             continue;
         }
         switch (in->warp(w, in, mask)) {
-        case WARP_NEXT: w->now->pc = pc + 1; break;
-        case WARP_MOVED: break;
+        case WARP_NEXT: pc++; break;
+        case WARP_MOVED: pc = w->now->pc; break;
         default: return;
         }
     }

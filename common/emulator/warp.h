@@ -52,6 +52,10 @@ enum { MOST_GROUPS = 32, MOST_JOINS = 64 };
 
 struct warp {
     struct block *block;
+    const struct inst *code;
+    struct inst_counts *counts; /* the worker's, one an instruction; NULL when nobody counts */
+    bool traced;           /* EMULATOR_TRACE names it and its block */
+    bool watched;          /* a check or the trace wants to see every access */
     unsigned index;        /* in its block */
     char *regs;            /* the register file, function->frame_bytes */
     char *local;           /* local memory, lane by lane, function->local_bytes each */
@@ -84,8 +88,9 @@ struct block {
     struct warp *warps;
     char *shared;
     struct barrier barriers[BARRIERS];
+    uint32_t barriers_used; /* a bit for each at which somebody waits */
+    uint32_t live;          /* threads that have not exited */
     uint64_t random;
-    bool traced;              /* EMULATOR_TRACE names this block */
     struct race_block *race;  /* race.c's, when it watches */
     uint8_t *shared_written;  /* init.c's: a bit a byte */
 };
@@ -100,7 +105,7 @@ struct inst_counts {
 /* One host thread that runs blocks. */
 struct worker {
     struct grid *grid;
-    struct inst_counts *counts;              /* one an instruction, or NULL when nobody counts */
+    struct inst_counts *counts;             /* one an instruction, or NULL when nobody counts */
     const struct allocation **last_reached;  /* one an instruction: the allocation it reached last */
     pthread_t thread;
 };
@@ -165,10 +170,17 @@ struct access {
     uint32_t mask;
     unsigned bytes; /* a lane: element times vector */
     enum space space;
-    bool is_store, is_atomic, in_order; /* in_order: all lanes, one after the other without a gap */
-    uint64_t address[WARP_SIZE]; /* in its space */
+    bool is_store, is_atomic;
+    bool in_order; /* the address of each lane that takes part is start + lane * bytes, its bytes at host_start + lane * bytes */
+    uint64_t start;
+    char *host_start;
+    uint64_t address[WARP_SIZE]; /* in its space; in order they are filled in only for those who ask (access_begin) */
     char *host[WARP_SIZE];
 };
+static inline uint64_t access_address(const struct access *a, int lane)
+{
+    return a->in_order ? a->start + (uint64_t)lane * a->bytes : a->address[lane];
+}
 
 static inline uint32_t *warp_predicate(struct warp *w, uint32_t slot) { return (uint32_t *)(void *)(w->regs + slot); }
 static inline uint32_t *warp_row32(struct warp *w, uint32_t slot) { return (uint32_t *)(void *)(w->regs + slot); }
