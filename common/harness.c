@@ -253,7 +253,7 @@ static void measure(struct result *r, const struct buffers *b, const struct opti
     wait_for_kernel(r);
     busy(NULL);
     r->verdict = verify(b, r);
-    if (r->device->emulated || !is_verified(&r->verdict))
+    if (r->device->emulated || !is_verified(&r->verdict) || o->repeat == 0)
         return;
     r->timing = time_launches(b, r, o->repeat);
     r->verdict = verify(b, r);

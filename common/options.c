@@ -13,7 +13,7 @@ static void print_help(const struct step *step)
         "usage: run [options]        (%s, summing %ss)\n"
         "  --n SIZES           how many elements: a number, a power 2^25, a range 0-4096, or a list of these with commas (2^25)\n"
         "  --block SIZES       threads a block: 32, 64, 128, 256, 512 or 1024, or a list of these with commas (256)\n"
-        "  --repeat COUNT      timed launches on a GPU, 1 to 100000 (20); the emulator makes one launch and times nothing\n"
+        "  --repeat COUNT      timed launches on a GPU, 0 (verify only) to 100000 (20); the emulator times nothing\n"
         "  --seed NUMBER       of the generator, below 2^64 (1)\n"
         "  --device DEVICE     auto (a GPU that works, otherwise the emulator), gpu or emulator\n"
         "  --csv FILE          append a row for every size and block, under a header when the file is new\n"
@@ -153,7 +153,7 @@ static void set_option(struct options *o, const char *option, const char *value)
     else if (strcmp(option, "--block") == 0)
         parse_blocks(o, value);
     else if (strcmp(option, "--repeat") == 0)
-        o->repeat = (unsigned)parse_number(option, value, 1, 100000);
+        o->repeat = (unsigned)parse_number(option, value, 0, 100000);
     else if (strcmp(option, "--seed") == 0)
         o->seed = parse_number(option, value, 0, UINT64_MAX);
     else if (strcmp(option, "--device") == 0)
