@@ -53,25 +53,32 @@ def bar_count(cell):
     return number(found.group(1)) if found else 0
 
 
-def hardware(program, n, block, metrics):
+def hardware(program, sizes, blocks, metrics):
+    """(n, block) -> counter -> value: one process under ncu, which launches the kernel once for each."""
     command = ["ncu", "--clock-control", "none", "--target-processes", "all", "--csv", "--page", "raw",
-               "--print-metric-instances", "values", "--kernel-name", "regex:reduce", "--launch-count", "1",
+               "--print-metric-instances", "values", "--kernel-name", "regex:reduce",
                "--metrics", ",".join(sorted({m.split(" ")[0] for m in metrics.values()})),
-               program, "--n", str(n), "--block", str(block), "--device", "gpu", "--repeat", "1", "--quiet"]
+               program, "--n", listed(sizes), "--block", listed(blocks), "--device", "gpu", "--repeat", "0", "--quiet"]
     lines = [line for line in run(command).splitlines() if line.startswith('"')]
-    rows = list(csv.DictReader(io.StringIO("\n".join(lines))))
-    if len(rows) < 2:  # the first holds the units
-        sys.exit(f"ncu reported no kernel for {program} at n = {n}, block {block}:\n" + "\n".join(lines[:5]))
-    row = rows[-1]
-    return {name: bar_count(row[BAR]) if metric.startswith(BAR) else number(row[metric]) for name, metric in metrics.items()}
+    rows = list(csv.DictReader(io.StringIO("\n".join(lines))))[1:]  # the first holds the units
+    cases = [(n, block) for block in blocks for n in sizes]
+    if len(rows) != len(cases):
+        sys.exit(f"ncu reported {len(rows)} kernels for {program}, not {len(cases)}:\n" + "\n".join(lines[:5]))
+    return {case: {name: bar_count(row[BAR]) if metric.startswith(BAR) else number(row[metric])
+                   for name, metric in metrics.items()} for case, row in zip(cases, rows)}
 
 
-def emulated(program, n, block, names):
+def emulated(program, sizes, blocks, metrics):
+    """The same, counted on the emulator."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run.csv"
-        run([program, "--n", str(n), "--block", str(block), "--device", "emulator", "--csv", out, "--quiet"])
-        row = list(csv.DictReader(out.open()))[-1]
-    return {name: number(row[name]) for name in names}
+        run([program, "--n", listed(sizes), "--block", listed(blocks), "--device", "emulator", "--csv", out, "--quiet"])
+        rows = list(csv.DictReader(out.open()))
+    return {(int(row["n"]), int(row["block"])): {name: number(row[name]) for name in metrics} for row in rows}
+
+
+def listed(values):
+    return ",".join(map(str, values))
 
 
 def arguments():
@@ -93,31 +100,34 @@ def folders(wanted):
     return chosen
 
 
+def compare(step, kind, ours, theirs):
+    """One row a counter: step, type, n, block, counter, ours, the hardware's, difference."""
+    return [[step, kind, n, block, name, ours[n, block][name], value, ours[n, block][name] - value]
+            for (n, block), counters in theirs.items() for name, value in counters.items()]
+
+
 def main():
     options = arguments()
     metrics = exact_counters()
-    table, differ, compared = [], 0, 0
-    steps = folders(options.steps)
+    sizes, blocks = [size(n) for n in options.sizes.split(",")], [int(b) for b in options.blocks.split(",")]
+    table, steps = [], folders(options.steps)
     for kind in options.types.split(","):
         run(["make", "-s", f"-j{os.cpu_count()}", "steps", f"TYPE={kind}"])
         for step in steps:
-            for n in map(size, options.sizes.split(",")):
-                for block in map(int, options.blocks.split(",")):
-                    program = ROOT / step / "run"
-                    ours, theirs = emulated(program, n, block, metrics), hardware(program, n, block, metrics)
-                    for name in metrics:
-                        compared += 1
-                        table.append([step, kind, n, block, name, ours[name], theirs[name], ours[name] - theirs[name]])
-                        if ours[name] != theirs[name]:
-                            differ += 1
-                            print(f"{step} {kind} n={n} block={block} {name}: ours {ours[name]}, hardware {theirs[name]}, "
-                                  f"difference {ours[name] - theirs[name]}", flush=True)
+            program = ROOT / step / "run"
+            rows = compare(step, kind, emulated(program, sizes, blocks, metrics), hardware(program, sizes, blocks, metrics))
+            wrong = [row for row in rows if row[-1]]
+            for row in wrong:
+                print("{} {} n={} block={} {}: ours {}, hardware {}, difference {}".format(*row))
+            print(f"{step} {kind}: {len(rows) - len(wrong)} of {len(rows)} counters equal", flush=True)
+            table += rows
     if options.csv:
         with open(options.csv, "w", newline="") as out:
             writer = csv.writer(out)
             writer.writerow("step type n block counter ours hardware difference".split())
             writer.writerows(table)
-    print(f"{compared} counters compared, {differ} differ")
+    differ = sum(row[-1] != 0 for row in table)
+    print(f"{len(table)} counters compared, {differ} differ")
     return 1 if differ else 0
 
 
