@@ -175,6 +175,7 @@ static bool reach_generic(struct warp *w, const struct inst *in, struct access *
                 part.mask |= (uint32_t)1 << i;
         if (!part.mask)
             continue;
+        all &= ~part.mask; /* its addresses are about to lose their window */
         for (int i = 0; i < WARP_SIZE; i++)
             part.address[i] -= windows[k].window;
         part.space = windows[k].space;
