@@ -115,6 +115,8 @@ static void release(struct block *b, uint8_t id)
             group->state = GROUP_RUNNABLE;
             group->pc++;
             b->warps[i].status = STATUS_READY;
+            if (group->mask == b->warps[i].live)
+                group_run(&b->warps[i], group);
         }
     b->barriers[id] = (struct barrier){0};
     b->barriers_used &= ~(1u << id);

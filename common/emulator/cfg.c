@@ -204,9 +204,14 @@ static void find_runs(struct graph *g)
     for (uint32_t pc = f->count; pc-- > 0;) {
         struct inst *in = &f->code[pc];
         bool last = pc + 1 == f->count || g->block_of[pc + 1] != g->block_of[pc];
+        in->number = pc;
+        in->then = in->target == NO_PC ? NULL : &f->code[in->target];
+        in->step = in->full ? STEP_GUARDED : in->op == &ops[OP_bra] && !in->spins ? STEP_BRANCH : STEP_WARP;
         if (!in->full || is_guarded(in))
             continue;
+        in->step = STEP_LANES;
         in->run = 1 + (last ? 0 : f->code[pc + 1].run);
+        in->then = in + in->run;
     }
 }
 

@@ -67,13 +67,39 @@ unsigned count_sectors(const struct access *a)
     return distinct;
 }
 
+/* The same where addresses rise from lane to lane: a word was wanted before only by the lane before. 0: they do not rise. */
+static unsigned passes_rising(const struct access *a, uint32_t mask, unsigned words)
+{
+    uint8_t in_bank[BANKS] = {0};
+    uint64_t least = 0, before = UINT64_MAX;
+    unsigned most = 1;
+
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        uint64_t wanted = a->address[__builtin_ctz(rest)] / BANK_BYTES;
+        if (wanted == before)
+            continue; /* broadcast */
+        if (wanted < least)
+            return 0;
+        for (unsigned k = 0; k < words; k++) {
+            unsigned count = ++in_bank[(wanted + k) % BANKS];
+            most = count > most ? count : most;
+        }
+        before = wanted;
+        least = wanted + words;
+    }
+    return most;
+}
+
 /* Passes over the banks for the lanes of `mask`: the most distinct words that any one bank must give. */
 static unsigned passes(const struct access *a, uint32_t mask)
 {
     uint64_t low = UINT64_MAX, high = 0, word[4 * WARP_SIZE];
     uint8_t next[4 * WARP_SIZE + 1], head[BANKS] = {0}, in_bank[BANKS] = {0}, used = 0;
-    unsigned words = a->bytes > BANK_BYTES ? a->bytes / BANK_BYTES : 1, most = 1;
+    unsigned words = a->bytes > BANK_BYTES ? a->bytes / BANK_BYTES : 1, most = passes_rising(a, mask, words);
 
+    if (most)
+        return most;
+    most = 1;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         uint64_t address = a->address[__builtin_ctz(rest)];
         low = address < low ? address : low;

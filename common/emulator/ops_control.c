@@ -117,6 +117,11 @@ static int arrive_at_barrier(struct warp *w, const struct inst *in, uint32_t mas
     w->now->state = GROUP_AT_BARRIER;
     w->now->barrier = (uint8_t)id;
     w->now->since = w->turn++;
+    if (mask == w->live) { /* nobody else is left to run */
+        w->now = NULL;
+        w->status = STATUS_WAITING;
+        return WARP_STOP;
+    }
     return after_group(w);
 }
 

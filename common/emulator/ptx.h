@@ -103,16 +103,27 @@ typedef int warp_fn(struct warp *warp, const struct inst *in, uint32_t mask);
 
 #define NO_PC UINT32_MAX
 
+/* How the warp loop goes about an instruction. */
+enum step {
+    STEP_WARP,    /* its `warp` does everything */
+    STEP_LANES,   /* the first of a run of unguarded lane instructions */
+    STEP_GUARDED, /* a lane instruction with a guard */
+    STEP_BRANCH   /* a branch in no polling loop: the loop itself takes it while all lanes go one way */
+};
+
 struct inst { /* first what the loop and the lane functions look at, in one cache line */
     lane_full_fn *full;     /* a lane instruction: NULL in a warp instruction */
     lane_masked_fn *masked;
     uint32_t slot[6];       /* lane rows: d, a, b, c, e; warp rows: decode.c's letter_slot says */
     uint32_t guard, guard_flip; /* takes part where (predicate at `guard` ^ `guard_flip`) is set; guard 0 is always true */
-    uint32_t run;           /* from here, so many lane instructions follow each other without a join, guard or jump */
-    uint32_t target;        /* branch: where to; NO_PC if none */
+    const struct inst *then; /* behind the run of lane instructions that begins here, or where a branch leads */
+    uint32_t number;        /* its pc */
+    uint8_t step;           /* enum step */
     bool joins;             /* some branch's lanes meet here */
     bool spins;             /* a jump backwards in a loop with an atomic, volatile or acquire access */
     warp_fn *warp;
+    uint32_t run;           /* from here, so many lane instructions follow each other without a join, guard or jump */
+    uint32_t target;        /* branch: where to; NO_PC if none */
     uint32_t reconv_pc;     /* branch: where its lanes meet again; NO_PC: only at the exit */
     int64_t offset;         /* of an address */
     uint8_t type, type2;

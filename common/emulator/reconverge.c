@@ -53,10 +53,19 @@ void group_part(struct warp *w, uint32_t taken, uint32_t target, uint32_t next_p
 
     if (reconv_pc != NO_PC && !(join >= 0 && w->joins[join].pc == reconv_pc))
         join = join_new(w, reconv_pc, now->mask, now->join);
-    group_new(w, target, taken, join);
-    now->pc = next_pc;
-    now->mask &= ~taken;
     now->join = join;
+    if (target == reconv_pc || next_pc == reconv_pc) { /* one side is at its meeting place already */
+        uint32_t there = target == reconv_pc ? taken : now->mask & ~taken;
+        if (!w->joins[join].arrived)
+            w->joins[join].since = w->turn++;
+        w->joins[join].arrived |= there;
+        now->mask &= ~there;
+        now->pc = target == reconv_pc ? next_pc : target;
+    } else {
+        group_new(w, target, taken, join);
+        now->mask &= ~taken;
+        now->pc = next_pc;
+    }
     group_run(w, now);
 }
 

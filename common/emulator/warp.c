@@ -93,6 +93,7 @@ void warp_prepare(struct warp *w)
     const struct function *f = w->block->grid->function;
 
     w->code = f->code;
+    w->most_issues = w->block->grid->settings->timeout ? w->block->grid->settings->timeout : UINT64_MAX;
     w->counts = w->block->worker->counts;
     *warp_predicate(w, 0) = UINT32_MAX;
     for (size_t i = 0; i < f->preset_count; i++) {
@@ -135,28 +136,31 @@ void warp_start(struct warp *w)
     group_run(w, group_new(w, 0, w->live, -1));
 }
 
-/* Told of `run` instructions from `pc` on, before they run. */
-static inline void observe_issue(struct warp *w, uint32_t pc, unsigned run, uint32_t mask)
+/* Told of `run` instructions from this one on, before they run. */
+static inline void observe_issue(struct warp *w, const struct inst *in, unsigned run, uint32_t mask)
 {
     if (w->counts) {
-        w->counts[pc].issues++;
-        w->counts[pc].lanes += (uint32_t)__builtin_popcount(mask);
+        w->counts[in->number].issues++;
+        w->counts[in->number].lanes += (uint32_t)__builtin_popcount(mask);
     }
     if (w->traced)
-        trace_issue(w, &w->code[pc], run, mask);
+        trace_issue(w, in, run, mask);
 }
 
 /* A run of lane instructions, without a look at anything else. */
 static void run_lanes(struct warp *w, const struct inst *in)
 {
-    const struct inst *end = in + in->run;
+    const struct inst *end = in->then;
+    char *regs = w->regs;
 
     if (w->whole)
-        for (; in < end; in++)
-            in->full(w->regs, in);
+        do
+            in->full(regs, in);
+        while (++in < end);
     else
-        for (; in < end; in++)
-            in->masked(w->regs, in, &w->lanes);
+        do
+            in->masked(regs, in, &w->lanes);
+        while (++in < end);
 }
 
 static __attribute__((noinline)) void run_guarded(struct warp *w, const struct inst *in, uint32_t mask)
@@ -175,62 +179,63 @@ static int timed_out(struct warp *w, const struct inst *in)
 
 void warp_run(struct warp *w)
 {
-    const struct inst *code = w->code;
-    uint64_t timeout = w->block->grid->settings->timeout, limit = timeout ? timeout : UINT64_MAX;
+    const bool observed = w->counts || w->traced;
+    const struct inst *in;
+    struct group *now;
+    uint32_t mask;
 
     if (!w->now && !group_next(w)) {
         w->status = w->live ? STATUS_WAITING : STATUS_DONE;
         return;
     }
     w->status = STATUS_READY;
-    for (uint32_t pc = w->now->pc;;) {
-        struct group *now = w->now;
-        const struct inst *in = &code[pc];
+moved:
+    now = w->now;
+    in = &w->code[now->pc];
+    for (;;) {
         if (in->joins && now->join >= 0) {
-            now->pc = pc;
+            now->pc = in->number;
             if (group_arrive(w)) {
-                if (!w->now) {
-                    w->status = STATUS_WAITING;
-                    return;
-                }
-                pc = w->now->pc;
-                continue;
+                if (w->now)
+                    goto moved;
+                w->status = STATUS_WAITING;
+                return;
             }
         }
-        if (in->run) {
-            observe_issue(w, pc, in->run, now->mask);
-            run_lanes(w, in);
-            pc += in->run;
+        if (in->step == STEP_LANES) {
+            if (observed)
+                observe_issue(w, in, in->run, now->mask);
             w->issued += in->run;
+            run_lanes(w, in);
+            in = in->then;
             continue;
         }
-        uint32_t mask = now->mask & (*warp_predicate(w, in->guard) ^ in->guard_flip);
+        mask = now->mask & (*warp_predicate(w, in->guard) ^ in->guard_flip);
         w->issued++;
-        if (in->full) {
-            observe_issue(w, pc, 1, mask);
+        if (in->step == STEP_GUARDED) {
+            if (observed)
+                observe_issue(w, in, 1, mask);
             run_guarded(w, in, mask);
-            pc++;
+            in++;
             continue;
         }
-        now->pc = pc;
-        if (w->issued > limit) {
+        now->pc = in->number;
+        if (w->issued > w->most_issues) {
             timed_out(w, in);
             return;
         }
-        bool jumps = in->target != NO_PC;
-        observe_issue(w, pc, 1, jumps ? now->mask : mask);
-        if (!mask) {
-            pc++;
-            continue;
-        }
-        if (jumps && mask == now->mask && !in->spins) { /* a branch that all lanes take */
-            pc = in->target;
-            continue;
-        }
-        switch (in->warp(w, in, mask)) {
-        case WARP_NEXT: pc++; break;
-        case WARP_MOVED: pc = w->now->pc; break;
-        default: return;
+        if (observed)
+            observe_issue(w, in, 1, in->target == NO_PC ? mask : now->mask);
+        if (mask == 0) {
+            in++;
+        } else if (in->step == STEP_BRANCH && mask == now->mask) {
+            in = in->then;
+        } else {
+            switch (in->warp(w, in, mask)) {
+            case WARP_NEXT: in++; break;
+            case WARP_MOVED: goto moved;
+            default: return;
+            }
         }
     }
 }

@@ -53,6 +53,7 @@ enum { MOST_GROUPS = 32, MOST_JOINS = 64 };
 struct warp {
     struct block *block;
     const struct inst *code;
+    uint64_t most_issues;  /* EMULATOR_TIMEOUT */
     struct inst_counts *counts; /* the worker's, one an instruction; NULL when nobody counts */
     bool traced;           /* EMULATOR_TRACE names it and its block */
     bool watched;          /* a check or the trace wants to see every access */
