@@ -1,6 +1,6 @@
 /* The GPU or the emulator. The program is linked with the emulator, which its RUNPATH finds; a directory in LD_LIBRARY_PATH comes
  * before RUNPATH, so the same file runs on NVIDIA's runtime when that directory is put there. Only the loader can do this, before
- * main: we look whether a GPU works, without the CUDA runtime, and start the program again when the other runtime is needed. */
+ * main: we look for a driver, and start the program again when the other runtime is needed. */
 #include "protocol.h"
 
 #include <dlfcn.h>
@@ -59,18 +59,30 @@ static struct driver open_driver(void)
     return d;
 }
 
-/* true, or the reason why not in `why`. */
-static bool gpu_works(char *why, size_t most)
+/* Is there a driver, new enough? The reason why not goes to `why`. It does not start the driver: a profiler or compute-sanitizer
+ * attaches to the process that does, and hangs when that process then becomes another program. */
+static bool driver_found(char *why, size_t most)
 {
-    enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 }; /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_… */
     struct driver d = open_driver();
-    int error, devices = 0, version = 0, major = 0, minor = 0;
-
+    int version = 0;
     if (!d.library)
         snprintf(why, most, "no NVIDIA driver: libcuda.so.1 not found");
     else if (d.cuDriverGetVersion(&version) != 0 || version / 1000 < TOOLKIT_MAJOR)
         snprintf(why, most, "the NVIDIA driver is too old: it supports CUDA %d.%d, this program needs %d.0", version / 1000,
                  version % 1000 / 10, TOOLKIT_MAJOR);
+    else
+        return true;
+    return false;
+}
+
+/* Does the driver start, with a GPU that can run this program? Asked by the process that goes on to use it. */
+static bool gpu_starts(char *why, size_t most)
+{
+    enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 }; /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_… */
+    struct driver d = open_driver();
+    int error, devices = 0, major = 0, minor = 0;
+    if (!d.library)
+        snprintf(why, most, "no NVIDIA driver: libcuda.so.1 not found");
     else if ((error = d.cuInit(0)) != 0)
         snprintf(why, most, "the NVIDIA driver did not start: cuInit gave error %d", error);
     else if (d.cuDeviceGetCount(&devices) != 0 || devices == 0)
@@ -186,7 +198,7 @@ static void start_again(const char *directory, const char *chosen, const char *w
     fail(DEVICE_ERROR, "cannot start the program again with the CUDA runtime in %s", directory);
 }
 
-/* The first run's choice, when this is the second. */
+/* What the process before this one chose, when this is the program started again. */
 static bool chosen_before(struct device *d)
 {
     const char *chosen = getenv(CHOSEN), *why = getenv(REASON);
@@ -203,38 +215,53 @@ static bool chosen_before(struct device *d)
     return true;
 }
 
-static void decide(struct device *d, const struct options *o, char *runtime, size_t most)
+static void choose(struct device *d, const struct options *o, char *runtime, size_t most)
 {
     d->emulated = true;
     if (o->device == DEVICE_EMULATOR)
         snprintf(d->why, sizeof d->why, "asked for");
     else if (o->device == DEVICE_AUTO && emulator_named_first())
         snprintf(d->why, sizeof d->why, "LD_LIBRARY_PATH names it first");
-    else if (gpu_works(d->why, sizeof d->why)) {
-        d->emulated = emulator_loaded() && !runtime_directory(runtime, most);
-        snprintf(d->why, sizeof d->why, "%s",
-                 d->emulated ? "there is a GPU, but NVIDIA's " RUNTIME_FILE " was not found; CUDA_HOME can say where it is"
-                 : o->device == DEVICE_GPU ? "asked for"
-                                           : "a GPU is there");
+    else if (!driver_found(d->why, sizeof d->why))
+        return;
+    else if (emulator_loaded() && !runtime_directory(runtime, most))
+        snprintf(d->why, sizeof d->why,
+                 "there is an NVIDIA driver, but no " RUNTIME_FILE " of NVIDIA's; CUDA_HOME can say where it is");
+    else {
+        d->emulated = false;
+        snprintf(d->why, sizeof d->why, "%s", o->device == DEVICE_GPU ? "asked for" : "a GPU is there");
     }
-    if (o->device == DEVICE_GPU && d->emulated)
-        fail(DEVICE_ERROR, "--device gpu: %s", d->why);
-    if (o->emulator_only && !d->emulated)
-        fail(BAD_USAGE, "%s works on the emulator only; add --device emulator", o->emulator_only);
 }
 
+/* Makes sure that the loaded runtime is the chosen device's. */
+static void load_runtime(const struct device *d, const struct options *o, const char *runtime, char **argv)
+{
+    char emulator[PATH_MAX];
+    emulator_directory(emulator, sizeof emulator);
+    if (d->emulated && o->device == DEVICE_GPU)
+        fail(DEVICE_ERROR, "--device gpu: %s", d->why);
+    if (d->emulated && (!emulator_loaded() || o->emulator_only)) /* it reads its environment when it is loaded */
+        start_again(emulator, "emulator", d->why, argv);
+    if (!d->emulated && emulator_loaded())
+        start_again(runtime, "gpu", d->why, argv);
+}
+
+/* At most three processes: the first has the emulator loaded, the second NVIDIA's runtime; when there is a driver but no GPU that
+ * works, the third has the emulator again. */
 struct device choose_device(const struct options *o, char **argv)
 {
     struct device d = {0};
-    char runtime[PATH_MAX] = "", emulator[PATH_MAX];
-    if (chosen_before(&d))
-        return d;
-    decide(&d, o, runtime, sizeof runtime);
-    emulator_directory(emulator, sizeof emulator);
-    if (d.emulated && (!emulator_loaded() || o->emulator_only)) /* it reads its environment when it is loaded */
-        start_again(emulator, "emulator", d.why, argv);
-    if (!d.emulated && emulator_loaded())
-        start_again(runtime, "gpu", d.why, argv);
+    char runtime[PATH_MAX] = "";
+    if (!chosen_before(&d)) {
+        choose(&d, o, runtime, sizeof runtime);
+        load_runtime(&d, o, runtime, argv);
+    }
+    if (!d.emulated && !gpu_starts(d.why, sizeof d.why)) {
+        d.emulated = true;
+        load_runtime(&d, o, runtime, argv);
+    }
+    if (!d.emulated && o->emulator_only)
+        fail(BAD_USAGE, "%s works on the emulator only; add --device emulator", o->emulator_only);
     return d;
 }
 
