@@ -234,7 +234,7 @@ static int destinations(const struct inst *in)
 
     if (in->op->kind == ROW_COMPARE)
         return in->slot[4] ? 2 : 1;
-    if (in->op->kind == ROW_LANE || in->op == &ops[OP_mov_pack] || in->op == &ops[OP_mov_unpack])
+    if (in->op->kind == ROW_LANE || in->op->kind == ROW_CARRY || in->op == &ops[OP_mov_pack] || in->op == &ops[OP_mov_unpack])
         return 1;
     if (s[0] == 'd' || s[0] == 'D' || s[0] == 't' || s[0] == 'v')
         return 1 + (s[1] == 'q' && in->operand_count == strlen(s));

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The register file begins with an always-true predicate at slot 0 and a row that takes results nobody wants. */
-enum { SLOT_TRUE = 0, SLOT_DISCARD = 64, SLOT_FIRST = SLOT_DISCARD + 256, SCRATCH_ROWS = 5 };
+/* The register file begins with an always-true predicate at slot 0, a row that takes results nobody wants, and one with
+ * each lane's carry. */
+enum { SLOT_TRUE = 0, SLOT_DISCARD = 64, SLOT_CARRY = SLOT_DISCARD + 512, SLOT_FIRST = SLOT_CARRY + 128, SCRATCH_ROWS = 5 };
 
 struct decoder {
     struct function *f;
@@ -292,16 +293,18 @@ static void decode_warp_row(struct decoder *d)
 static void decode_compare(struct decoder *d)
 {
     struct inst *in = d->in;
-    int with_c = in->combine != COMBINE_NONE, next = 1;
-    bool with_q = in->operand_count == 4 + with_c;
+    const uint8_t *types = in->variant->operands;
+    int with_c = in->combine != COMBINE_NONE, next = 1, least = 2 + (types[2] != T_none) + with_c;
+    bool with_q = in->operand_count == least + 1;
     const struct operand *o = in->operands;
 
-    if (in->operand_count != 3 + with_c + with_q)
-        FAIL(d, in->column, "'%s' takes %d operands, and %u stand here", in->opcode, 3 + with_c, in->operand_count);
+    if (in->operand_count != least + with_q)
+        FAIL(d, in->column, "'%s' takes %d operands, and %u stand here", in->opcode, least, in->operand_count);
     in->slot[0] = destination_slot(d, &o[0], T_pred);
     in->slot[4] = with_q ? destination_slot(d, &o[next++], T_pred) : 0;
-    in->slot[1] = source_slot(d, &o[next++], (enum type)in->variant->operands[1], 1);
-    in->slot[2] = source_slot(d, &o[next++], (enum type)in->variant->operands[2], 2);
+    in->slot[1] = source_slot(d, &o[next++], (enum type)types[1], 1);
+    if (types[2] != T_none)
+        in->slot[2] = source_slot(d, &o[next++], (enum type)types[2], 2);
     in->slot[3] = with_c ? source_slot(d, &o[next], T_pred, 3) : SLOT_TRUE;
 }
 
@@ -318,6 +321,8 @@ static void decode_lane_row(struct decoder *d)
     in->slot[0] = destination_slot(d, &in->operands[0], (enum type)types[0]);
     for (int k = 1; k < count; k++)
         in->slot[k] = source_slot(d, &in->operands[k], (enum type)types[k], k);
+    if (in->op->kind == ROW_CARRY)
+        in->slot[5] = SLOT_CARRY;
     if (in->flip)
         FAIL(d, in->column, "'%s' takes no negated predicate", in->opcode);
 }

@@ -35,6 +35,11 @@ const char *const space_names[] = {"generic", "global", "shared", "local", "cons
 #define LANE3(...)
 #define LANE4(...)
 #define COMPARE(...)
+#define TEST(...)
+#define CARRY2(...)
+#define CARRY3(...)
+#define CHOOSE(...)
+#define RECODE(...)
 #define PREDICATE1(...)
 #define PREDICATE2(...)
 #define CONVERT(...)
@@ -48,7 +53,13 @@ const char *const space_names[] = {"generic", "global", "shared", "local", "cons
 #define LANE3(id, mnemonic, types, allow, as, ...) LANE(id, mnemonic, allow, as, "0000")
 #define LANE4(id, mnemonic, types, allow, as, ...) LANE(id, mnemonic, allow, as, "00000")
 #define COMPARE(id, mnemonic, ...)                                                                                               \
-    [OP_##id] = {mnemonic, ROW_COMPARE, ALLOW_FTZ | ALLOW_COMBINE, AS_OTHER, "", 0, NULL},
+    [OP_setp_##id] = {"setp." mnemonic, ROW_COMPARE, ALLOW_FTZ | ALLOW_COMBINE, AS_OTHER, "", 0, NULL},                          \
+    [OP_set_##id] = {"set." mnemonic, ROW_LANE, ALLOW_FTZ, AS_OTHER, "000", 0, NULL},
+#define TEST(id, mnemonic, ...) [OP_##id] = {mnemonic, ROW_COMPARE, 0, AS_OTHER, "", 0, NULL},
+#define CARRY2(id, mnemonic, ...) [OP_##id] = {mnemonic, ROW_CARRY, 0, AS_OTHER, "000", 0, NULL},
+#define CARRY3(id, mnemonic, ...) [OP_##id] = {mnemonic, ROW_CARRY, 0, AS_OTHER, "0000", 0, NULL},
+#define CHOOSE(id, mnemonic, types, kc, allow, ...) LANE(id, mnemonic, allow, AS_OTHER, "0000")
+#define RECODE(id, mnemonic, d, s, kd, ka, kb, allow, ...) LANE(id, mnemonic, allow, AS_OTHER, "000")
 #define PREDICATE1(id, mnemonic, ...) LANE(id, mnemonic, 0, AS_OTHER, "00")
 #define PREDICATE2(id, mnemonic, ...) LANE(id, mnemonic, 0, AS_OTHER, "000")
 #define CONVERT(id, mnemonic, destinations, sources, allow, ...) LANE(id, mnemonic, allow, AS_OTHER, "00")
@@ -89,9 +100,11 @@ const struct variant *op_variant(enum op_id op, enum type type, enum type type2)
 struct modifier { const char *name; uint32_t allow; size_t field; uint8_t value; };
 #define FIELD(name) offsetof(struct opcode, name)
 static const struct modifier modifiers[] = {
-    {"rn", ALLOW_ROUND, FIELD(round), ROUND_RN}, {"rz", ALLOW_ROUND, FIELD(round), ROUND_RZ},
+    {"rn", ALLOW_ROUND | ALLOW_RN, FIELD(round), ROUND_RN}, {"rz", ALLOW_ROUND, FIELD(round), ROUND_RZ},
     {"rm", ALLOW_ROUND, FIELD(round), ROUND_RM}, {"rp", ALLOW_ROUND, FIELD(round), ROUND_RP},
-    {"ftz", ALLOW_FTZ, FIELD(ftz), 1}, {"sat", ALLOW_SAT, FIELD(saturate), 1},
+    {"rna", ALLOW_RNA, FIELD(round), ROUND_RNA},
+    {"ftz", ALLOW_FTZ, FIELD(ftz), 1}, {"sat", ALLOW_SAT, FIELD(saturate), SATURATE_UNIT},
+    {"relu", ALLOW_RELU, FIELD(saturate), SATURATE_RELU},
     {"global", ALLOW_SPACE, FIELD(space), SPACE_GLOBAL}, {"shared", ALLOW_SPACE, FIELD(space), SPACE_SHARED},
     {"shared::cta", ALLOW_SPACE, FIELD(space), SPACE_SHARED}, {"local", ALLOW_SPACE, FIELD(space), SPACE_LOCAL},
     {"const", ALLOW_SPACE, FIELD(space), SPACE_CONST}, {"param", ALLOW_SPACE, FIELD(space), SPACE_PARAM},

@@ -15,7 +15,9 @@ enum {
     ALLOW_VECTOR = 1 << 7,   /* .v2 .v4 */
     ALLOW_COMBINE = 1 << 8,  /* .and .or .xor */
     ALLOW_UNIFORM = 1 << 9,  /* .uni .aligned */
-    ALLOW_NOFTZ = 1 << 10
+    ALLOW_RN = 1 << 10,      /* .rn alone */
+    ALLOW_RELU = 1 << 11,
+    ALLOW_RNA = 1 << 12
 };
 
 /* The rows' numbers. */
@@ -24,7 +26,12 @@ enum op_id {
 #define LANE2(id, ...) OP_##id,
 #define LANE3(id, ...) OP_##id,
 #define LANE4(id, ...) OP_##id,
-#define COMPARE(id, ...) OP_##id,
+#define COMPARE(id, ...) OP_setp_##id, OP_set_##id,
+#define TEST(id, ...) OP_##id,
+#define CARRY2(id, ...) OP_##id,
+#define CARRY3(id, ...) OP_##id,
+#define CHOOSE(id, ...) OP_##id,
+#define RECODE(id, ...) OP_##id,
 #define PREDICATE1(id, ...) OP_##id,
 #define PREDICATE2(id, ...) OP_##id,
 #define CONVERT(id, ...) OP_##id,
@@ -34,7 +41,7 @@ enum op_id {
     OP_COUNT
 };
 
-enum row_kind { ROW_LANE, ROW_COMPARE, ROW_WARP };
+enum row_kind { ROW_LANE, ROW_CARRY, ROW_COMPARE, ROW_WARP };
 enum counts_as { AS_OTHER, AS_DIVISION, AS_BRANCH, AS_BARRIER, AS_WARP_BARRIER, AS_SHUFFLE, AS_ATOMIC, AS_MEMORY };
 
 struct op {
@@ -65,10 +72,12 @@ struct opcode {
     enum type type, type2;
     enum space space;
     uint8_t vector, combine, round, order, scope;
-    bool ftz, saturate;
+    bool ftz;
+    uint8_t saturate;
 };
 enum { ORDER_WEAK, ORDER_VOLATILE, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL, ORDER_SC };
-enum { ROUND_DEFAULT, ROUND_RN, ROUND_RZ, ROUND_RM, ROUND_RP };
+enum { ROUND_DEFAULT, ROUND_RN, ROUND_RZ, ROUND_RM, ROUND_RP, ROUND_RNA };
+enum { SATURATE_NONE, SATURATE_UNIT, SATURATE_RELU }; /* into [0, 1]; negative becomes 0 */
 enum { COMBINE_NONE, COMBINE_AND, COMBINE_OR, COMBINE_XOR };
 bool op_resolve(const char *text, struct opcode *out, char **problem);
 const struct variant *op_variant(enum op_id op, enum type type, enum type type2); /* NULL if the row has no such type */

@@ -2,6 +2,7 @@
  * SIMD, in two forms: all lanes, and those of a mask. */
 #include "memory.h"
 #include "ops.h"
+#include "ops_half.h"
 #include <math.h>
 #include <string.h>
 #ifdef __GNUC__
@@ -18,14 +19,15 @@
 #pragma GCC diagnostic ignored "-Wabsolute-value"
 #pragma GCC diagnostic ignored "-Wpass-failed"
 #pragma GCC diagnostic ignored "-Wunknown-warning-option"
-#define EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < 32; i++)
+#define EACH(lanes) _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < (lanes); i++)
 #else
 /* Destination and sources are the same row or rows apart, never shifted: lanes do not depend on each other. */
-#define EACH_LANE _Pragma("GCC ivdep") for (int i = 0; i < 32; i++)
+#define EACH(lanes) _Pragma("GCC ivdep") for (int i = 0; i < (lanes); i++)
 #endif
 #endif
 
-/* The C side of PTX's types: value, unsigned and signed of the same width, twice the width, and how a slot stores it. */
+/* The C side of PTX's types: value, unsigned and signed of the same width, twice the width, and how a slot stores it. A pair
+ * (f16x2) is two lanes of half the width: its row is walked as 64 of them. Half floats are floats until they are stored. */
 #define ALIAS __attribute__((may_alias))
 #define TYPE(t, value, unsigned_, signed_, wide_, wide_unsigned, slot)                                                           \
     typedef value C_##t;                                                                                                         \
@@ -33,7 +35,8 @@
     typedef signed_ S_##t;                                                                                                       \
     typedef wide_ WIDE_##t;                                                                                                      \
     typedef wide_unsigned WIDEU_##t;                                                                                             \
-    typedef slot ALIAS SLOT_##t;
+    typedef slot ALIAS SLOT_##t;                                                                                                 \
+    enum { LANES_##t = sizeof(slot) == 2 ? 64 : 32 };
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
 TYPE(b8, uint8_t, uint8_t, int8_t, uint16_t, uint16_t, uint32_t)
@@ -50,6 +53,13 @@ TYPE(u64, uint64_t, uint64_t, int64_t, uint128, uint128, uint64_t)
 TYPE(s64, int64_t, uint64_t, int64_t, int128, uint128, uint64_t)
 TYPE(f32, float, uint32_t, int32_t, double, double, float)
 TYPE(f64, double, uint64_t, int64_t, double, double, double)
+TYPE(f16, float, uint32_t, int32_t, double, double, uint32_t)
+TYPE(bf16, float, uint32_t, int32_t, double, double, uint32_t)
+TYPE(f16x2, float, uint32_t, int32_t, double, double, uint16_t)
+TYPE(bf16x2, float, uint32_t, int32_t, double, double, uint16_t)
+TYPE(u16x2, uint16_t, uint16_t, int16_t, uint32_t, uint32_t, uint16_t)
+TYPE(s16x2, int16_t, uint16_t, int16_t, int32_t, uint32_t, uint16_t)
+TYPE(none, int32_t, uint32_t, int32_t, int64_t, uint64_t, uint32_t)
 typedef uint32_t ALIAS SLOT_pred;
 
 /* What an operand kind of a row means for type t. */
@@ -58,6 +68,9 @@ typedef uint32_t ALIAS SLOT_pred;
 #define KIND_W(t) WIDER_##t
 #define KIND_u32(t) u32
 #define KIND_s32(t) s32
+#define KIND_f32(t) f32
+#define KIND_b16(t) b16
+#define KIND_b32(t) b32
 #define KIND_pred(t) pred
 #define KIND_none(t) none
 #define WIDER_u16 u32
@@ -81,8 +94,18 @@ typedef uint32_t ALIAS SLOT_pred;
 #define WIDEBITS(X, ...) X(b32, __VA_ARGS__) X(b64, __VA_ARGS__)
 #define WIDEINTS(X, ...) WORDS(X, __VA_ARGS__) X(u64, __VA_ARGS__) X(s64, __VA_ARGS__)
 #define FLOATS(X, ...) X(f32, __VA_ARGS__) X(f64, __VA_ARGS__)
+#define F16(X, ...) X(f16, __VA_ARGS__) X(f16x2, __VA_ARGS__)
+#define BF16(X, ...) X(bf16, __VA_ARGS__) X(bf16x2, __VA_ARGS__)
+#define HALVES(X, ...) X(f16, __VA_ARGS__) X(bf16, __VA_ARGS__)
+#define PAIRS(X, ...) X(f16x2, __VA_ARGS__) X(bf16x2, __VA_ARGS__)
+#define REALS(X, ...) FLOATS(X, __VA_ARGS__) HALVES(X, __VA_ARGS__) PAIRS(X, __VA_ARGS__)
+#define INT_PAIRS(X, ...) X(u16x2, __VA_ARGS__) X(s16x2, __VA_ARGS__)
+#define S16X2(X, ...) X(s16x2, __VA_ARGS__)
+#define UNTYPED(X, ...) X(none, __VA_ARGS__)
 #define NUMBERS(X, ...) INTS(X, __VA_ARGS__) FLOATS(X, __VA_ARGS__)
 #define ANY(X, ...) NUMBERS(X, __VA_ARGS__) BITS(X, __VA_ARGS__)
+#define ORDERED(X, ...) INTS(X, __VA_ARGS__) REALS(X, __VA_ARGS__)
+#define COMPARED(X, ...) ORDERED(X, __VA_ARGS__) BITS(X, __VA_ARGS__)
 #define MOVES(X, ...) ANY(X, __VA_ARGS__)
 #define PARAMETERS(X, ...) ANY(X, __VA_ARGS__) X(b8, __VA_ARGS__) X(u8, __VA_ARGS__) X(s8, __VA_ARGS__)
 
@@ -96,6 +119,10 @@ typedef uint32_t ALIAS SLOT_pred;
 #define CANONICAL(x) CANONICAL_AS(T, x)
 #define CANONICAL_D(x) CANONICAL_AS(D, x)
 #define CANONICAL_AS(type, x) _Generic((type)0, float: canonical_f32, default: canonical_f64)(x)
+#define LEAST_NORMAL (sizeof(T) == 4 ? 0x1p-126 : 0x1p-1022)
+#define LOWER(x, y) ((x) != (x) ? (y) : (y) != (y) ? (x) : (x) < (y) || ((x) == (y) && signbit(x)) ? (x) : (y))
+#define HIGHER(x, y) ((x) != (x) ? (y) : (y) != (y) ? (x) : (x) > (y) || ((x) == (y) && signbit(y)) ? (x) : (y))
+#define XORSIGN(x) CANONICAL(signbit(a) != signbit(b) ? -(x) : (x)) /* the sign is that of a * b */
 #define FABS(x) _Generic((x), float: fabsf, default: fabs)(x)
 #define SQRT(x) _Generic((x), float: sqrtf, default: sqrt)(x)
 #define TRUNC(x) _Generic((x), float: truncf, default: trunc)(x)
@@ -146,6 +173,10 @@ static inline float canonical_f32(float x)
 static inline double canonical_f64(double x) { return x; }
 static inline int32_t saturate_s32(int64_t x) { return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x; }
 static inline int64_t low24(int64_t x, int is_signed) { return is_signed ? (int64_t)((uint64_t)x << 40) >> 40 : x & 0xffffff; }
+static inline uint64_t product24(int64_t a, int64_t b, int is_signed)
+{
+    return (uint64_t)(low24(a, is_signed) * low24(b, is_signed));
+}
 static inline uint32_t bit_count(uint64_t x) { return (uint32_t)__builtin_popcountll(x); }
 static inline uint32_t bit_length(uint64_t x) { return x ? 64u - (uint32_t)__builtin_clzll(x) : 0; }
 static inline uint32_t shift_amount(uint32_t length, int bits) { return length ? (uint32_t)bits - length : UINT32_MAX; }
@@ -211,6 +242,67 @@ static inline uint32_t logic3(uint32_t a, uint32_t b, uint32_t c, uint32_t table
     return result;
 }
 
+/* dp4a: the sum of four products of bytes; dp2a: of the two halves of x with the two low bytes of y. */
+static inline int32_t byte_of(uint32_t x, int k, int is_signed)
+{
+    return is_signed ? (int8_t)(x >> 8 * k) : (uint8_t)(x >> 8 * k);
+}
+
+static inline uint32_t dot_bytes(uint32_t x, uint32_t y, int x_signed, int y_signed)
+{
+    uint32_t sum = 0;
+
+    for (int k = 0; k < 4; k++)
+        sum += (uint32_t)(byte_of(x, k, x_signed) * byte_of(y, k, y_signed));
+    return sum;
+}
+
+static inline uint32_t dot_shorts(uint32_t x, uint32_t y, int x_signed, int y_signed)
+{
+    uint32_t sum = 0;
+
+    for (int k = 0; k < 2; k++)
+        sum += (uint32_t)((x_signed ? (int16_t)(x >> 16 * k) : (int32_t)(x >> 16 * k & 0xffff)) * byte_of(y, k, y_signed));
+    return sum;
+}
+
+/* vabsdiff4 and vabsdiff2: distances of the parts, and their sum. */
+static inline uint32_t distances(uint32_t x, uint32_t y, int bits)
+{
+    uint32_t result = 0, most = (1u << bits) - 1;
+
+    for (int at = 0; at < 32; at += bits) {
+        uint32_t p = x >> at & most, q = y >> at & most;
+        result |= (p < q ? q - p : p - q) << at;
+    }
+    return result;
+}
+
+static inline uint32_t distance_bytes(uint32_t x, uint32_t y) { return distances(x, y, 8); }
+static inline uint32_t distance_shorts(uint32_t x, uint32_t y) { return distances(x, y, 16); }
+
+static inline uint32_t sum_of(uint32_t x, int bits)
+{
+    uint32_t sum = 0;
+
+    for (int at = 0; at < 32; at += bits)
+        sum += x >> at & ((1u << bits) - 1);
+    return sum;
+}
+
+/* fns: the |n|-th set bit of x from `base` on, upwards for n > 0, downwards for n < 0; n = 0: `base` itself if it is set. */
+static inline uint32_t nth_set_bit(uint32_t x, uint32_t base, int32_t n)
+{
+    uint32_t left = n < 0 ? 0 - (uint32_t)n : (uint32_t)n, step = n < 0 ? UINT32_MAX : 1;
+
+    if (n == 0)
+        return base < 32 && (x >> base & 1) ? base : UINT32_MAX;
+    for (; base < 32; base += step)
+        if ((x >> base & 1) && --left == 0)
+            return base;
+    return UINT32_MAX;
+}
+
 /* How operands are read and results written. `none` reads nothing. */
 #define PASTE(a, b) PASTE_(a, b)
 #define PASTE_(a, b) a##b
@@ -224,6 +316,14 @@ static inline uint32_t logic3(uint32_t a, uint32_t b, uint32_t c, uint32_t table
 #define READ_none(kind, name)
 #define POINT_pred(kind, name, n) const uint32_t row_##name = *(const SLOT_pred *)(regs + in->slot[n]);
 #define READ_pred(kind, name) const uint32_t name = row_##name >> i & 1;
+#define READ_F16(kind, name) const float name = (float)widen_f16(row_##name[i]);
+#define READ_BF16(kind, name) const float name = (float)widen_bf16(row_##name[i]);
+#define STORED(kind, ...) PASTE(STORED_, kind)(kind, __VA_ARGS__)
+#define STORED_VALUE(kind, ...) (SLOT(kind))(C(kind))(__VA_ARGS__)
+#define STORED_F16(kind, ...) (SLOT(kind))narrow_to_f16(__VA_ARGS__, in->round)
+#define STORED_BF16(kind, ...) (SLOT(kind))narrow_to_bf16(__VA_ARGS__, in->round)
+#define LANES(kind) PASTE(LANES_, kind)
+#define LANE_OF(kind, i) ((i) / (LANES(kind) / 32))
 #define POINT_b8 POINT_VALUE
 #define POINT_u8 POINT_VALUE
 #define POINT_s8 POINT_VALUE
@@ -238,6 +338,12 @@ static inline uint32_t logic3(uint32_t a, uint32_t b, uint32_t c, uint32_t table
 #define POINT_s64 POINT_VALUE
 #define POINT_f32 POINT_VALUE
 #define POINT_f64 POINT_VALUE
+#define POINT_u16x2 POINT_VALUE
+#define POINT_s16x2 POINT_VALUE
+#define POINT_f16 POINT_VALUE
+#define POINT_f16x2 POINT_VALUE
+#define POINT_bf16 POINT_VALUE
+#define POINT_bf16x2 POINT_VALUE
 #define READ_b8 READ_VALUE
 #define READ_u8 READ_VALUE
 #define READ_s8 READ_VALUE
@@ -252,6 +358,32 @@ static inline uint32_t logic3(uint32_t a, uint32_t b, uint32_t c, uint32_t table
 #define READ_s64 READ_VALUE
 #define READ_f32 READ_VALUE
 #define READ_f64 READ_VALUE
+#define READ_u16x2 READ_VALUE
+#define READ_s16x2 READ_VALUE
+#define READ_f16 READ_F16
+#define READ_f16x2 READ_F16
+#define READ_bf16 READ_BF16
+#define READ_bf16x2 READ_BF16
+#define STORED_b8 STORED_VALUE
+#define STORED_u8 STORED_VALUE
+#define STORED_s8 STORED_VALUE
+#define STORED_b16 STORED_VALUE
+#define STORED_u16 STORED_VALUE
+#define STORED_s16 STORED_VALUE
+#define STORED_b32 STORED_VALUE
+#define STORED_u32 STORED_VALUE
+#define STORED_s32 STORED_VALUE
+#define STORED_b64 STORED_VALUE
+#define STORED_u64 STORED_VALUE
+#define STORED_s64 STORED_VALUE
+#define STORED_f32 STORED_VALUE
+#define STORED_f64 STORED_VALUE
+#define STORED_u16x2 STORED_VALUE
+#define STORED_s16x2 STORED_VALUE
+#define STORED_f16 STORED_F16
+#define STORED_f16x2 STORED_F16
+#define STORED_bf16 STORED_BF16
+#define STORED_bf16x2 STORED_BF16
 
 #define TYPEDEFS(t)                                                                                                              \
     typedef C_##t T;                                                                                                             \
@@ -265,54 +397,131 @@ static inline uint32_t logic3(uint32_t a, uint32_t b, uint32_t c, uint32_t table
     static void name(char *regs, const struct inst *in)                                                                          \
     {                                                                                                                            \
         typedefs SLOT(kd) *d = (SLOT(kd) *)(regs + in->slot[0]);                                                                 \
-        POINT(ka, a, 1) POINT(kb, b, 2) POINT(kc, c, 3) POINT(ke, e, 4) EACH_LANE                                                \
+        POINT(ka, a, 1) POINT(kb, b, 2) POINT(kc, c, 3) POINT(ke, e, 4) EACH(LANES(kd))                                          \
         {                                                                                                                        \
-            READ(ka, a) READ(kb, b) READ(kc, c) READ(ke, e) d[i] = (SLOT(kd))(C(kd))(__VA_ARGS__);                               \
+            READ(ka, a) READ(kb, b) READ(kc, c) READ(ke, e) d[i] = STORED(kd, __VA_ARGS__);                                      \
         }                                                                                                                        \
     }                                                                                                                            \
     static void name##_masked(char *regs, const struct inst *in, const struct lanes *lanes)                                      \
     {                                                                                                                            \
         typedefs SLOT(kd) *d = (SLOT(kd) *)(regs + in->slot[0]);                                                                 \
-        POINT(ka, a, 1) POINT(kb, b, 2) POINT(kc, c, 3) POINT(ke, e, 4) EACH_LANE                                                \
+        POINT(ka, a, 1) POINT(kb, b, 2) POINT(kc, c, 3) POINT(ke, e, 4) EACH(LANES(kd))                                          \
         {                                                                                                                        \
-            READ(ka, a) READ(kb, b) READ(kc, c) READ(ke, e) SLOT(kd) value = (SLOT(kd))(C(kd))(__VA_ARGS__);                     \
-            d[i] = lanes->mask[i] ? value : d[i];                                                                                \
+            READ(ka, a) READ(kb, b) READ(kc, c) READ(ke, e) SLOT(kd) value = STORED(kd, __VA_ARGS__);                            \
+            d[i] = lanes->mask[LANE_OF(kd, i)] ? value : d[i];                                                                   \
         }                                                                                                                        \
+    }
+
+/* A carry row: `total` is as wide as two registers. Its low half is the result; the bit above is the lane's carry (or borrow) for
+ * the next carry row, if this one keeps it. */
+#define CARRY_FUNCTIONS(t, id, keeps, kc, total)                                                                                 \
+    static inline void id##_##t##_lanes(char *regs, const struct inst *in, const struct lanes *lanes)                            \
+    {                                                                                                                            \
+        TYPEDEFS(t) SLOT(t) *d = (SLOT(t) *)(regs + in->slot[0]);                                                                \
+        uint32_t ALIAS *carries = (uint32_t ALIAS *)(regs + in->slot[5]);                                                        \
+        POINT(t, a, 1) POINT(t, b, 2) POINT(kc, c, 3) EACH(32)                                                                   \
+        {                                                                                                                        \
+            READ(t, a) READ(t, b) READ(kc, c) const uint32_t carry = carries[i];                                                 \
+            const WIDE_UT sum = (WIDE_UT)(total);                                                                                \
+            const bool takes_part = !lanes || lanes->mask[i];                                                                    \
+            d[i] = takes_part ? (SLOT(t))(UT)sum : d[i];                                                                         \
+            carries[i] = takes_part && (keeps) ? (uint32_t)(sum >> BITS_T) & 1 : carry;                                          \
+        }                                                                                                                        \
+    }                                                                                                                            \
+    static void id##_##t(char *regs, const struct inst *in) { id##_##t##_lanes(regs, in, NULL); }                                \
+    static void id##_##t##_masked(char *regs, const struct inst *in, const struct lanes *lanes)                                  \
+    {                                                                                                                            \
+        id##_##t##_lanes(regs, in, lanes);                                                                                       \
     }
 
 /* setp: a comparison's 32 bits, combined with a third predicate where the opcode says so, into one or two predicates. */
-static inline void set_predicates(char *regs, const struct inst *in, uint32_t compared, uint32_t lanes)
+static inline uint32_t combined(uint32_t compared, const char *regs, const struct inst *in)
 {
-    SLOT_pred *p = (SLOT_pred *)(regs + in->slot[0]), *q = (SLOT_pred *)(regs + in->slot[4]);
-    uint32_t other = *(const SLOT_pred *)(regs + in->slot[3]) ^ (in->flip ? UINT32_MAX : 0), opposite = ~compared;
+    uint32_t other = *(const SLOT_pred *)(regs + in->slot[3]) ^ (in->flip ? UINT32_MAX : 0);
 
     switch (in->combine) {
-    case COMBINE_AND: compared &= other, opposite &= other; break;
-    case COMBINE_OR: compared |= other, opposite |= other; break;
-    case COMBINE_XOR: compared ^= other, opposite ^= other; break;
+    case COMBINE_AND: return compared & other;
+    case COMBINE_OR: return compared | other;
+    case COMBINE_XOR: return compared ^ other;
+    default: return compared;
     }
-    *p = (*p & ~lanes) | (compared & lanes);
-    if (in->slot[4])
-        *q = (*q & ~lanes) | (opposite & lanes);
 }
 
-#define COMPARE_FUNCTIONS(t, id, ...)                                                                                            \
-    static inline uint32_t id##_##t##_bits(const char *regs, const struct inst *in)                                              \
+static inline void set_predicates(char *regs, const struct inst *in, uint32_t compared, uint32_t second, uint32_t lanes)
+{
+    SLOT_pred *p = (SLOT_pred *)(regs + in->slot[0]), *q = (SLOT_pred *)(regs + in->slot[4]);
+    uint32_t first = combined(compared, regs, in);
+
+    second = combined(second, regs, in);
+    *p = (*p & ~lanes) | (first & lanes);
+    if (in->slot[4])
+        *q = (*q & ~lanes) | (second & lanes);
+}
+
+/* Every second bit of a pair's 64: the low halves' or the high ones'. */
+static inline uint32_t every_second(uint64_t bits)
+{
+    uint32_t result = 0;
+
+    for (int i = 0; i < 32; i++)
+        result |= (uint32_t)(bits >> 2 * i & 1) << i;
+    return result;
+}
+
+static inline void set_pair_predicates(char *regs, const struct inst *in, uint64_t bits, uint32_t lanes)
+{
+    set_predicates(regs, in, every_second(bits), every_second(bits >> 1), lanes);
+}
+
+/* set: true is 1.0 of a float type, all ones of an integer type; a pair gives two. */
+static void set_values(char *regs, const struct inst *in, uint64_t bits, uint32_t lanes)
+{
+    bool pairs = in->type2 == T_f16x2 || in->type2 == T_bf16x2;
+    uint32_t one = in->type == T_f32                             ? 0x3f800000
+                   : in->type == T_f16 || in->type == T_f16x2   ? 0x3c00
+                   : in->type == T_bf16 || in->type == T_bf16x2 ? 0x3f80
+                   : pairs                                      ? 0xffff
+                                                                : UINT32_MAX;
+    uint32_t ALIAS *d = (uint32_t ALIAS *)(regs + in->slot[0]);
+
+    for (int i = 0; i < 32; i++) {
+        if (!(lanes >> i & 1))
+            continue;
+        d[i] = pairs ? (bits >> 2 * i & 1 ? one : 0) | (bits >> (2 * i + 1) & 1 ? one << 16 : 0) : bits >> i & 1 ? one : 0;
+    }
+}
+
+/* The comparison's bits, and what setp and set make of them. */
+#define BITS_FUNCTION(t, id, kb, ...)                                                                                            \
+    typedef __typeof__(__builtin_choose_expr(LANES_##t == 64, (uint64_t)0, (uint32_t)0)) id##_##t##_mask;                        \
+    static inline id##_##t##_mask id##_##t##_bits(const char *regs, const struct inst *in)                                       \
     {                                                                                                                            \
-        TYPEDEFS(t) POINT(t, a, 1) POINT(t, b, 2) uint32_t bits = 0;                                                             \
-        EACH_LANE                                                                                                                \
+        TYPEDEFS(t) POINT(t, a, 1) POINT(kb, b, 2) id##_##t##_mask bits = 0;                                                     \
+        EACH(LANES_##t)                                                                                                          \
         {                                                                                                                        \
-            READ(t, a) READ(t, b) bits |= (__VA_ARGS__) ? (uint32_t)1 << i : 0;                                                  \
+            READ(t, a) READ(kb, b) bits |= (__VA_ARGS__) ? (id##_##t##_mask)1 << i : 0;                                          \
         }                                                                                                                        \
         return bits;                                                                                                             \
-    }                                                                                                                            \
-    static void id##_##t(char *regs, const struct inst *in)                                                                      \
+    }
+#define SETP_FUNCTION(t, id, name, parameters, lanes)                                                                            \
+    static void name parameters                                                                                                  \
     {                                                                                                                            \
-        set_predicates(regs, in, id##_##t##_bits(regs, in), UINT32_MAX);                                                         \
-    }                                                                                                                            \
-    static void id##_##t##_masked(char *regs, const struct inst *in, const struct lanes *lanes)                                  \
+        id##_##t##_mask bits = id##_##t##_bits(regs, in);                                                                        \
+        if (LANES_##t == 64)                                                                                                     \
+            set_pair_predicates(regs, in, bits, lanes);                                                                          \
+        else                                                                                                                     \
+            set_predicates(regs, in, (uint32_t)bits, ~(uint32_t)bits, lanes);                                                    \
+    }
+#define TEST_FUNCTIONS(t, id, kb, ...)                                                                                           \
+    BITS_FUNCTION(t, id, kb, __VA_ARGS__)                                                                                        \
+    SETP_FUNCTION(t, id, id##_##t, (char *regs, const struct inst *in), UINT32_MAX)                                              \
+    SETP_FUNCTION(t, id, id##_##t##_masked, (char *regs, const struct inst *in, const struct lanes *lanes), lanes->bits)
+#define COMPARE_FUNCTIONS(t, id, ...)                                                                                            \
+    TEST_FUNCTIONS(t, id, t, __VA_ARGS__)                                                                                        \
+    static void id##_##t##_set(char *regs, const struct inst *in) { set_values(regs, in, id##_##t##_bits(regs, in), UINT32_MAX); } \
+    static void id##_##t##_set_masked(char *regs, const struct inst *in, const struct lanes *lanes)                              \
     {                                                                                                                            \
-        set_predicates(regs, in, id##_##t##_bits(regs, in), lanes->bits);                                                        \
+        set_values(regs, in, id##_##t##_bits(regs, in), lanes->bits);                                                            \
     }
 
 #define PREDICATE_FUNCTIONS(id, ...)                                                                                             \
@@ -336,6 +545,10 @@ static inline void set_predicates(char *regs, const struct inst *in, uint32_t co
 #define LANE3(id, mnemonic, types, allow, as, kd, ka, kb, kc, ...) types(LANE_TYPE, id, kd, ka, kb, kc, none, __VA_ARGS__)
 #define LANE4(id, mnemonic, types, allow, as, kd, ka, kb, kc, ke, ...) types(LANE_TYPE, id, kd, ka, kb, kc, ke, __VA_ARGS__)
 #define COMPARE(id, mnemonic, types, ...) types(COMPARE_FUNCTIONS, id, __VA_ARGS__)
+#define TEST(id, mnemonic, types, ...) types(TEST_FUNCTIONS, id, none, __VA_ARGS__)
+#define CARRY2(id, mnemonic, keeps, total) WIDEINTS(CARRY_FUNCTIONS, id, keeps, none, total)
+#define CARRY3(id, mnemonic, keeps, total) WIDEINTS(CARRY3_TYPE, id, keeps, total)
+#define CARRY3_TYPE(t, id, keeps, total) CARRY_FUNCTIONS(t, id, keeps, t, total)
 #define PREDICATE1(id, mnemonic, ...) PREDICATE_FUNCTIONS(id, ((void)b, __VA_ARGS__))
 #define PREDICATE2(id, mnemonic, ...) PREDICATE_FUNCTIONS(id, __VA_ARGS__)
 /* CONVERT: for each source type the destinations in turn */
@@ -344,15 +557,46 @@ static inline void set_predicates(char *regs, const struct inst *in, uint32_t co
     X(u32, s, id, __VA_ARGS__) X(s32, s, id, __VA_ARGS__) X(u64, s, id, __VA_ARGS__) X(s64, s, id, __VA_ARGS__)
 #define D_INTS D_BYTES_AND_INTS
 #define D_FLOATS(X, s, id, ...) X(f32, s, id, __VA_ARGS__) X(f64, s, id, __VA_ARGS__)
+#define D_SAME(X, s, id, ...) X(s, s, id, __VA_ARGS__)
+#define D_HALVES(X, s, id, ...) X(f16, s, id, __VA_ARGS__) X(bf16, s, id, __VA_ARGS__)
 #define CONVERT_INTS(X, ...) X(u8, __VA_ARGS__) X(s8, __VA_ARGS__) INTS(X, __VA_ARGS__)
 #define CONVERT_FLOATS(X, ...) FLOATS(X, __VA_ARGS__)
+#define CONVERT_HALVES(X, ...) HALVES(X, __VA_ARGS__)
+#define CONVERT_REALS(X, ...) FLOATS(X, __VA_ARGS__) HALVES(X, __VA_ARGS__)
+#define CONVERT_UNSIGNED(X, ...) X(u8, __VA_ARGS__) UNSIGNED(X, __VA_ARGS__)
+#define CONVERT_SIGNED(X, ...) X(s8, __VA_ARGS__) SIGNED(X, __VA_ARGS__)
 #define CONVERT_PAIR(d_, s, id, ...)                                                                                             \
     LANE_FUNCTIONS(id##_##d_##_##s, TYPEDEFS(s) typedef C_##d_ D;, d_, s, none, none, none, __VA_ARGS__)
 #define CONVERT_SOURCE(s, destinations, id, ...) destinations(CONVERT_PAIR, s, id, __VA_ARGS__)
 #define CONVERT(id, mnemonic, destinations, sources, allow, ...) CONVERT_##sources(CONVERT_SOURCE, destinations, id, __VA_ARGS__)
+#define RECODE(id, mnemonic, d_, s, kd, ka, kb, allow, ...) LANE_FUNCTIONS(id##_##d_##_##s, , kd, ka, kb, none, none, __VA_ARGS__)
+/* CHOOSE: the type of the operand that decides, then as LANE3 */
+#define CHOOSE_TYPE(t, id, kc, ...) LANE_FUNCTIONS(id##_##t, TYPEDEFS(t), t, t, t, kc, none, __VA_ARGS__)
+#define CHOOSE(id, mnemonic, types, kc, allow, ...) types(CHOOSE_TYPE, id, kc, __VA_ARGS__)
 #define ATOMIC(...)
 #define WARP(...)
 #include "ops.def"
+
+/* what set may give for a comparison of each type */
+#define D_SET_WORDS(X, s, id) X(u32, s, id) X(s32, s, id)
+#define D_SET_32(X, s, id) D_SET_WORDS(X, s, id) X(f32, s, id)
+#define D_SET_16(X, s, id) D_SET_WORDS(X, s, id) X(u16, s, id) X(s16, s, id) X(s, s, id)
+#define D_SET_2(X, s, id) D_SET_WORDS(X, s, id) X(s, s, id)
+#define D_SET_b16 D_SET_32
+#define D_SET_b32 D_SET_32
+#define D_SET_b64 D_SET_32
+#define D_SET_u16 D_SET_32
+#define D_SET_u32 D_SET_32
+#define D_SET_u64 D_SET_32
+#define D_SET_s16 D_SET_32
+#define D_SET_s32 D_SET_32
+#define D_SET_s64 D_SET_32
+#define D_SET_f32 D_SET_32
+#define D_SET_f64 D_SET_32
+#define D_SET_f16 D_SET_16
+#define D_SET_bf16 D_SET_16
+#define D_SET_f16x2 D_SET_2
+#define D_SET_bf16x2 D_SET_2
 
 /* …and the table of them. */
 #define OF(kind) PASTE(T_, kind)
@@ -363,8 +607,20 @@ static inline void set_predicates(char *regs, const struct inst *in, uint32_t co
 #define LANE2(id, mnemonic, types, allow, as, kd, ka, kb, ...) types(LANE_ENTRY, id, kd, ka, kb, none, none)
 #define LANE3(id, mnemonic, types, allow, as, kd, ka, kb, kc, ...) types(LANE_ENTRY, id, kd, ka, kb, kc, none)
 #define LANE4(id, mnemonic, types, allow, as, kd, ka, kb, kc, ke, ...) types(LANE_ENTRY, id, kd, ka, kb, kc, ke)
-#define COMPARE_ENTRY(t, id) {OP_##id, {T_##t, T_none}, {T_pred, T_##t, T_##t, T_pred}, id##_##t, id##_##t##_masked},
-#define COMPARE(id, mnemonic, types, ...) types(COMPARE_ENTRY, id)
+#define COMPARE_ENTRY(t, id) {OP_setp_##id, {T_##t, T_none}, {T_pred, T_##t, T_##t, T_pred}, id##_##t, id##_##t##_masked},
+#define SET_ENTRY(d_, t, id) {OP_set_##id, {T_##d_, T_##t}, {T_##d_, T_##t, T_##t}, id##_##t##_set, id##_##t##_set_masked},
+#define SET_ENTRIES(t, id) PASTE(D_SET_, t)(SET_ENTRY, t, id)
+#define COMPARE(id, mnemonic, types, ...) types(COMPARE_ENTRY, id) types(SET_ENTRIES, id)
+#define TEST_ENTRY(t, id) {OP_##id, {T_##t, T_none}, {T_pred, T_##t}, id##_##t, id##_##t##_masked},
+#define TEST(id, mnemonic, types, ...) types(TEST_ENTRY, id)
+#define CARRY_ENTRY(t, id, kc) {OP_##id, {T_##t, T_none}, {T_##t, T_##t, T_##t, PASTE(T_, kc)}, id##_##t, id##_##t##_masked},
+#define CARRY3_ENTRY(t, id) CARRY_ENTRY(t, id, t)
+#define CARRY2(id, mnemonic, keeps, total) WIDEINTS(CARRY_ENTRY, id, none)
+#define CARRY3(id, mnemonic, keeps, total) WIDEINTS(CARRY3_ENTRY, id)
+#define RECODE(id, mnemonic, d_, s, kd, ka, kb, allow, ...)                                                                      \
+    {OP_##id, {T_##d_, T_##s}, {T_##kd, T_##ka, T_##kb}, id##_##d_##_##s, id##_##d_##_##s##_masked},
+#define CHOOSE_ENTRY(t, id, kc) {OP_##id, {T_##t, T_##kc}, {T_##t, T_##t, T_##t, T_##kc}, id##_##t, id##_##t##_masked},
+#define CHOOSE(id, mnemonic, types, kc, allow, ...) types(CHOOSE_ENTRY, id, kc)
 #define PREDICATE1(id, ...) {OP_##id, {T_none, T_none}, {T_pred, T_pred}, id##_pred, id##_pred_masked},
 #define PREDICATE2(id, ...) {OP_##id, {T_none, T_none}, {T_pred, T_pred, T_pred}, id##_pred, id##_pred_masked},
 #define CONVERT_ENTRY(d_, s, id, ...) {OP_##id, {T_##d_, T_##s}, {T_##d_, T_##s}, id##_##d_##_##s, id##_##d_##_##s##_masked},

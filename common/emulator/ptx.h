@@ -13,7 +13,8 @@
 /* X(name, bytes) */
 #define PTX_TYPES(X)                                                                                                             \
     X(b8, 1) X(b16, 2) X(b32, 4) X(b64, 8) X(u8, 1) X(u16, 2) X(u32, 4) X(u64, 8) X(s8, 1) X(s16, 2) X(s32, 4) X(s64, 8)          \
-    X(f32, 4) X(f64, 8) X(pred, 0) X(f16, 2) X(f16x2, 4) X(bf16, 2) X(bf16x2, 4) X(b128, 16)
+    X(f32, 4) X(f64, 8) X(pred, 0) X(f16, 2) X(f16x2, 4) X(bf16, 2) X(bf16x2, 4) X(b128, 16) X(u16x2, 4) X(s16x2, 4)             \
+    X(e4m3x2, 2) X(e5m2x2, 2) X(tf32, 4)
 
 enum type {
     T_none,
@@ -134,7 +135,8 @@ struct inst { /* first what the loop and the lane functions look at, in one cach
     uint8_t combine;        /* setp: 0, or the Boolean operator with a third predicate; atom and shfl: the operation */
     uint8_t flip;           /* bits: negated predicate operands, by their place in the signature */
     uint8_t round;          /* rounding modifier: 0 is the default */
-    bool ftz, saturate;
+    bool ftz;
+    uint8_t saturate;       /* 0, into [0, 1], or negative to 0 */
     uint8_t wide;           /* bits: operands (0 is the destination) whose register is wider than the type (cvt allows it) */
     uint8_t lane_bytes0;    /* of a wide destination's register */
     const char *opcode;     /* as written, e.g. "ld.global.v4.u32" */
