@@ -187,10 +187,14 @@ plot:
 	@python=$$($(SETUP) python matplotlib) && \
 	    $$python plots/plot.py --out plots/pictures $(wildcard $(BUILD)/run.csv) $(wildcard plots/recorded/*.csv)
 
-# tests/bench, when it is there, says how to make $(BUILD)/emulator/bench.
--include $(wildcard tests/bench/bench.mk)
-bench-emulator: $(EMULATOR) $(if $(wildcard tests/bench/bench.mk),$(BUILD)/emulator/bench)
-	@if [ -x $(BUILD)/emulator/bench ]; then $(BUILD)/emulator/bench; else echo 'there is no benchmark: tests/bench/bench.mk is missing' >&2; exit 1; fi
+# How fast the emulator is: the ladder, and a kernel that computes and one that moves.
+BENCHES := $(patsubst tests/bench/%.cu,$(BUILD)/bench/%,$(wildcard tests/bench/*.cu))
+$(BENCHES): $(BUILD)/bench/%: tests/bench/%.cu $(EMULATOR) $(BUILD)/link_flags
+	@mkdir -p $(@D)
+	$(SAY) '  nvcc    $<'
+	$(Q)$(CUDA_NVCC) $(NVCC_FLAGS) $(subst $(RUNPATH),$$ORIGIN/../emulator,$(LINK_FLAGS)) $< $(EMULATOR:.13=) -o $@
+bench-emulator: steps $(BENCHES)
+	@python3 tests/bench/bench.py --n '$(strip $(N))' $(BENCHES) -- $(STEP_PROGRAMS)
 
 # Goals named together keep this order: nothing else runs while steps are timed.
 ifneq ($(filter run,$(MAKECMDGOALS)),)

@@ -192,8 +192,11 @@ enum block_result block_run(struct block *b)
             continue;
         if (yielded)
             return BLOCK_YIELDED;
-        if (!waiting)
+        if (!waiting) {
+            for (unsigned i = 0; i < b->warp_count; i++)
+                b->worker->issued += b->warps[i].issued;
             return BLOCK_DONE;
+        }
         blame(b);
         return BLOCK_FAULT;
     }

@@ -67,7 +67,21 @@ unsigned count_sectors(const struct access *a)
     return distinct;
 }
 
-/* The same where addresses rise from lane to lane: a word was wanted before only by the lane before. 0: they do not rise. */
+/* Are all words wanted within one row of banks? Then each bank gives at most one. SIMD over all lanes. */
+static bool within_banks(const struct access *a, uint32_t mask, unsigned words)
+{
+    uint32_t low = UINT32_MAX, high = 0;
+
+    for (int i = 0; i < WARP_SIZE; i++) {
+        uint32_t takes_part = 0 - (mask >> i & 1), word = (uint32_t)(a->address[i] / BANK_BYTES);
+        uint32_t least = word | ~takes_part, greatest = word & takes_part;
+        low = least < low ? least : low;
+        high = greatest > high ? greatest : high;
+    }
+    return high + words - low <= BANKS;
+}
+
+/* Passes where addresses rise from lane to lane: a word was wanted before only by the lane before. 0: they do not rise. */
 static unsigned passes_rising(const struct access *a, uint32_t mask, unsigned words)
 {
     uint8_t in_bank[BANKS] = {0};
@@ -93,20 +107,16 @@ static unsigned passes_rising(const struct access *a, uint32_t mask, unsigned wo
 /* Passes over the banks for the lanes of `mask`: the most distinct words that any one bank must give. */
 static unsigned passes(const struct access *a, uint32_t mask)
 {
-    uint64_t low = UINT64_MAX, high = 0, word[4 * WARP_SIZE];
+    uint64_t word[4 * WARP_SIZE];
     uint8_t next[4 * WARP_SIZE + 1], head[BANKS] = {0}, in_bank[BANKS] = {0}, used = 0;
-    unsigned words = a->bytes > BANK_BYTES ? a->bytes / BANK_BYTES : 1, most = passes_rising(a, mask, words);
+    unsigned words = a->bytes > BANK_BYTES ? a->bytes / BANK_BYTES : 1, most;
 
+    if (within_banks(a, mask, words))
+        return 1;
+    most = passes_rising(a, mask, words);
     if (most)
         return most;
     most = 1;
-    for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint64_t address = a->address[__builtin_ctz(rest)];
-        low = address < low ? address : low;
-        high = address > high ? address : high;
-    }
-    if (high + a->bytes - low / BANK_BYTES * BANK_BYTES <= BANKS * BANK_BYTES)
-        return 1;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         for (unsigned k = 0; k < words; k++) {
             uint64_t wanted = a->address[__builtin_ctz(rest)] / BANK_BYTES + k;

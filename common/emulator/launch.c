@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_PTX = 218,
        COOPERATIVE_TOO_LARGE = 720, LAUNCH_FAILURE = 719 };
@@ -148,6 +149,24 @@ static void run_together(struct grid *grid, struct worker *worker)
     free(slots);
 }
 
+/* What EMULATOR_TIME reports: launches come one at a time. */
+static struct { uint64_t launches, issued; double seconds; } spent;
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+__attribute__((destructor)) static void report_time(void)
+{
+    if (settings()->time)
+        fprintf(stderr, "emulator: %llu warp instructions in %.6f s, %llu launches, %d threads\n", (unsigned long long)spent.issued,
+                spent.seconds, (unsigned long long)spent.launches, settings()->threads);
+}
+
 static void add_counts(const struct grid *grid, struct worker *workers, int count)
 {
     struct inst_counts *sum = workers[0].counts;
@@ -180,6 +199,7 @@ static int run(struct grid *grid)
     if (ready && grid->settings->count)
         add_counts(grid, workers, count);
     for (int i = 0; workers && i < count; i++) {
+        spent.issued += workers[i].issued;
         free(workers[i].counts);
         free(workers[i].last_reached);
     }
@@ -196,6 +216,7 @@ int launch_run(const struct launch *launch)
     struct grid grid = {.launch = launch, .function = f, .settings = settings(), .blocks = volume(launch->grid),
                         .shared_bytes = f->static_shared + launch->dynamic_shared, .stop_at = UINT64_MAX,
                         .fault_lock = PTHREAD_MUTEX_INITIALIZER};
+    double begin = now();
     int result;
 
     grid.id = atomic_fetch_add(&launches, 1);
@@ -210,5 +231,7 @@ int launch_run(const struct launch *launch)
     race_grid_free(grid.race);
     memory_free((void *)(uintptr_t)grid.workspace);
     free(grid.parameters);
+    spent.launches++;
+    spent.seconds += now() - begin;
     return result;
 }

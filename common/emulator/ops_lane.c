@@ -450,8 +450,13 @@ static inline uint32_t combined(uint32_t compared, const char *regs, const struc
 static inline void set_predicates(char *regs, const struct inst *in, uint32_t compared, uint32_t second, uint32_t lanes)
 {
     SLOT_pred *p = (SLOT_pred *)(regs + in->slot[0]), *q = (SLOT_pred *)(regs + in->slot[4]);
-    uint32_t first = combined(compared, regs, in);
+    uint32_t first;
 
+    if (!in->combine && !in->slot[4]) { /* usual: one predicate, nothing combined */
+        *p = (*p & ~lanes) | (compared & lanes);
+        return;
+    }
+    first = combined(compared, regs, in);
     second = combined(second, regs, in);
     *p = (*p & ~lanes) | (first & lanes);
     if (in->slot[4])

@@ -167,6 +167,15 @@ static void read_schedule(const char *text)
         refuse("EMULATOR_SCHEDULE", text, "ordered, reversed or random:SEED with a whole number");
 }
 
+static void read_time(const char *text)
+{
+    if (!text || strcmp(text, "off") == 0)
+        return;
+    if (strcmp(text, "on") != 0)
+        refuse("EMULATOR_TIME", text, "on or off");
+    current.time = true;
+}
+
 static void read_settings(void)
 {
     current.threads =
@@ -179,6 +188,7 @@ static void read_settings(void)
     read_trace(getenv("EMULATOR_TRACE"));
     read_checks(getenv("EMULATOR_CHECK"));
     read_schedule(getenv("EMULATOR_SCHEDULE"));
+    read_time(getenv("EMULATOR_TIME"));
 }
 
 const struct settings *settings(void)

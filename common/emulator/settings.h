@@ -6,6 +6,7 @@
  *   EMULATOR_CHECK     all | none | a list of race,init,sync,leak (default sync; bounds and alignment are always checked)
  *   EMULATOR_SCHEDULE  ordered (default) | reversed | random:SEED   the order of warps in a block and of blocks
  *   EMULATOR_TIMEOUT   warp instructions after which a warp is taken to run for ever (default 4294967296; 0: never)
+ *   EMULATOR_TIME      on | off (default): at exit, how many warp instructions the launches took, and how long, on stderr
  *   EMULATOR_DEVICES   1…16 emulated devices (default 1) */
 #ifndef SETTINGS_H
 #define SETTINGS_H
@@ -28,6 +29,7 @@ struct settings {
     enum schedule schedule;
     uint64_t schedule_seed;
     uint64_t timeout;
+    bool time;
     int devices;
 };
 const struct settings *settings(void);

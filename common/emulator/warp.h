@@ -106,6 +106,7 @@ struct inst_counts {
 /* One host thread that runs blocks. */
 struct worker {
     struct grid *grid;
+    uint64_t issued;                        /* warp instructions of the blocks that have ended */
     struct inst_counts *counts;             /* one an instruction, or NULL when nobody counts */
     const struct allocation **last_reached;  /* one an instruction: the allocation it reached last */
     pthread_t thread;

@@ -1,0 +1,64 @@
+"""How many warp instructions a second the emulator executes: bench.py [--n N] PROGRAM... -- STEP...
+
+Every program runs with counters off and on, on one thread and on all. The time is that of the launches alone, as EMULATOR_TIME=on
+reports it: generating data and checking results are not in it. STEPs run with --n N, and their sum is the ladder.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+REPORT = re.compile(r"emulator: (\d+) warp instructions in ([\d.]+) s")
+
+
+def run(command, threads, counters):
+    environment = dict(os.environ, EMULATOR_TIME="on", EMULATOR_COUNTERS=counters, EMULATOR_THREADS=str(threads))
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    found = REPORT.search(done.stderr)
+    if done.returncode or not found:
+        sys.exit(f"{' '.join(command)} failed with status {done.returncode}:\n{done.stdout}{done.stderr}")
+    return int(found[1]), float(found[2])
+
+
+def processor():
+    with open("/proc/cpuinfo") as lines:
+        names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else "unknown processor"
+
+
+def print_row(name, instructions, seconds):
+    rates = "".join(f"{instructions / s / 1e6:12.1f}" if s else f"{'-':>12}" for s in seconds)
+    print(f"{name:18}{instructions / 1e6:10.1f}{rates}   {'  '.join(f'{s:7.3f}' for s in seconds)}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--n", default="2^25")
+    parser.add_argument("programs", nargs="*")
+    if "--" not in sys.argv:
+        sys.exit(__doc__)
+    at = sys.argv.index("--")
+    options, steps = parser.parse_args(sys.argv[1:at]), sys.argv[at + 1:]
+    threads = len(os.sched_getaffinity(0))
+    ways = [(1, "off"), (1, "on"), (threads, "off"), (threads, "on")]
+
+    print(f"{processor()}, {threads} threads; steps at n = {options.n}; load {os.getloadavg()[0]:.1f}")
+    print(f"{'':18}{'M warp':>10}   M warp instructions a second; then seconds")
+    print(f"{'':18}{'instr.':>10}{'1, off':>12}{'1, counting':>12}{f'{threads}, off':>12}{f'{threads}, counting':>12}")
+    ladder, total = 0, [0.0] * len(ways)
+    for step in steps:
+        command = [step, "--n", options.n, "--device", "emulator", "--quiet"]
+        results = [run(command, *way) for way in ways]
+        print_row(os.path.basename(os.path.dirname(step)), results[0][0], [r[1] for r in results])
+        ladder += results[0][0]
+        total = [a + r[1] for a, r in zip(total, results)]
+    if steps:
+        print_row("the ladder", ladder, total)
+    for program in options.programs:
+        results = [run([program], *way) for way in ways]
+        print_row(os.path.basename(program), results[0][0], [r[1] for r in results])
+
+
+if __name__ == "__main__":
+    main()
