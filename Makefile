@@ -65,7 +65,7 @@ DEPS       = -MMD -MP -MF $(@:.o=.d)
 
 HARNESS_FLAGS := -std=c11 $(OPTIMISE) -ffp-contract=off $(WARNINGS) $(SANITIZER) -DTYPE_$(TYPE) -Icommon -isystem $(CUDA_INCLUDE) \
     -DEMULATOR_DIR='"$(RUNPATH)"' -DCUDART_DIR='"$(CUDA_RUNTIME)"' -DCOUNTERS_DIR='"$(CURDIR)/$(BUILD)/counters"'
-EMULATOR_FLAGS := -std=c11 $(OPTIMISE) -fPIC -pthread -ffp-contract=off -fvisibility=default -Wall -Wextra $(SANITIZER) \
+EMULATOR_FLAGS := -std=c11 $(OPTIMISE) -fPIC -fno-semantic-interposition -pthread -ffp-contract=off -Wall -Wextra $(SANITIZER) \
     -isystem $(CUDA_INCLUDE)
 GENCODE := $(if $(filter native,$(ARCH)),-gencode arch=native$(comma)code=native,\
     $(foreach a,$(ARCH),-gencode arch=compute_$(a)$(comma)code=sm_$(a))) -gencode arch=compute_75,code=compute_75

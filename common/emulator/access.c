@@ -126,7 +126,7 @@ static bool reach_local(struct warp *w, const struct inst *in, struct access *a)
 
 static bool reach_global(struct warp *w, const struct inst *in, struct access *a, const struct lanes *lanes)
 {
-    const struct allocation **last = &w->block->worker->last_reached[in - w->block->grid->function->code];
+    const struct allocation **last = &w->block->worker->last_reached[in->number];
     const struct allocation *found = *last;
     uint32_t bad = a->mask;
 
@@ -241,7 +241,7 @@ static bool reach_in_order(struct warp *w, const struct inst *in, const struct l
         host = w->block->shared;
         limit = w->block->grid->shared_bytes;
     } else if (a->space == SPACE_GLOBAL) {
-        const struct allocation *found = w->block->worker->last_reached[in - w->code];
+        const struct allocation *found = w->block->worker->last_reached[in->number];
         if (!found)
             return false;
         base = found->base;
@@ -286,7 +286,7 @@ bool access_begin_short(struct warp *w, const struct inst *in, uint32_t mask, st
             return false;
     }
     if (w->counts)
-        count_access(&w->counts[in - w->code], a);
+        count_access(&w->counts[in->number], a);
     if (!w->watched)
         return true;
     access_spread(a);

@@ -139,9 +139,11 @@ unsigned count_wavefronts(const struct access *a, unsigned *fewest)
 {
     unsigned lanes = a->bytes <= 4 ? 32 : a->bytes == 8 ? 16 : 8, wavefronts = 0;
 
+    if (lanes == WARP_SIZE)
+        return *fewest = 1, a->in_order ? 1 : passes(a, a->mask);
     *fewest = 0;
     for (unsigned first = 0; first < WARP_SIZE; first += lanes) {
-        uint32_t part = a->mask & (lanes == 32 ? UINT32_MAX : (((uint32_t)1 << lanes) - 1) << first);
+        uint32_t part = a->mask & (((uint32_t)1 << lanes) - 1) << first;
         if (!part)
             continue;
         wavefronts += a->in_order ? 1 : passes(a, part);

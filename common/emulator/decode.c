@@ -15,7 +15,7 @@ enum { SLOT_TRUE = 0, SLOT_DISCARD = 64, SLOT_CARRY = SLOT_DISCARD + 512, SLOT_F
 struct decoder {
     struct function *f;
     struct inst *in;
-    uint32_t next_slot;
+    uint32_t next_slot, next_predicate; /* the latter a multiple of 64: none is begun */
     struct preset *presets;
     size_t preset_count, preset_room;
     struct { const char *text; struct opcode opcode; } seen[256]; /* opcodes resolved before */
@@ -29,11 +29,16 @@ struct decoder {
         longjmp((d)->failed, 1);                                                                                                 \
     } while (0)
 
+/* Rows start on cache lines; predicates share one. */
 static uint32_t take_row(struct decoder *d, unsigned lane_bytes)
 {
     uint32_t slot = d->next_slot;
 
-    d->next_slot += lane_bytes ? 32 * lane_bytes : 64; /* rows start on cache lines; a predicate has one to itself */
+    if (lane_bytes == 0 && d->next_predicate % 64)
+        return (d->next_predicate += 4) - 4;
+    if (lane_bytes == 0)
+        d->next_predicate = slot + 4;
+    d->next_slot += lane_bytes ? 32 * lane_bytes : 64;
     return slot;
 }
 

@@ -24,7 +24,7 @@ static void gather(struct warp *w, const struct inst *in, uint32_t mask)
             w->meeting[i].value = predicate >> i & 1;
         else if (has_a)
             w->meeting[i].value = in->bytes == 8 ? warp_row64(w, in->slot[2])[i] : warp_row32(w, in->slot[2])[i];
-        if (signature[0] == 'd' && strchr(signature, 'w')) {
+        if (in->op->as == AS_SHUFFLE) {
             w->meeting[i].b = warp_row32(w, in->slot[3])[i];
             w->meeting[i].c = warp_row32(w, in->slot[4])[i];
         }
@@ -152,6 +152,8 @@ static void finish_syncwarp(struct warp *w, const struct inst *in, uint32_t mask
 
 int warp_syncwarp(struct warp *w, const struct inst *in, uint32_t mask)
 {
+    if (!w->watched && all_here(w, in, mask)) /* usual, and nobody asks who met */
+        return WARP_NEXT;
     return meet(w, in, mask, finish_syncwarp);
 }
 
