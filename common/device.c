@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifndef EMULATOR_DIR /* where the emulator lies; $ORIGIN is this program's directory, as in RUNPATH */
@@ -59,15 +60,36 @@ static struct driver open_driver(void)
     return d;
 }
 
-/* Is there a driver, new enough? The reason why not goes to `why`. It does not start the driver: a profiler or compute-sanitizer
- * attaches to the process that does, and hangs when that process then becomes another program. */
+/* The CUDA version the driver supports, 0 if it does not say, -1 without a driver. Asked in a process of its own: ncu and
+ * compute-sanitizer attach to a process that loads the driver, and hang when it then becomes another program. */
+static int driver_version(void)
+{
+    int version = -1, ends[2];
+    if (pipe(ends) != 0)
+        return -1;
+    pid_t child = fork();
+    if (child == 0) {
+        struct driver d = open_driver();
+        if (d.library && d.cuDriverGetVersion(&version) != 0)
+            version = 0;
+        _exit(write(ends[1], &version, sizeof version) == sizeof version ? 0 : 1);
+    }
+    close(ends[1]);
+    if (child < 0 || read(ends[0], &version, sizeof version) != sizeof version)
+        version = -1;
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return version;
+}
+
+/* Is there a driver, new enough? The reason why not goes to `why`. */
 static bool driver_found(char *why, size_t most)
 {
-    struct driver d = open_driver();
-    int version = 0;
-    if (!d.library)
+    int version = driver_version();
+    if (version < 0)
         snprintf(why, most, "no NVIDIA driver: libcuda.so.1 not found");
-    else if (d.cuDriverGetVersion(&version) != 0 || version / 1000 < TOOLKIT_MAJOR)
+    else if (version / 1000 < TOOLKIT_MAJOR)
         snprintf(why, most, "the NVIDIA driver is too old: it supports CUDA %d.%d, this program needs %d.0", version / 1000,
                  version % 1000 / 10, TOOLKIT_MAJOR);
     else

@@ -59,7 +59,10 @@ def hardware(program, sizes, blocks, metrics):
                "--print-metric-instances", "values", "--kernel-name", "regex:reduce",
                "--metrics", ",".join(sorted({m.split(" ")[0] for m in metrics.values()})),
                program, "--n", listed(sizes), "--block", listed(blocks), "--device", "gpu", "--repeat", "0", "--quiet"]
-    lines = [line for line in run(command).splitlines() if line.startswith('"')]
+    # With NVIDIA's runtime found first, the program need not start itself again, which ncu 2025.3 does not survive.
+    runtime = run(["make", "-s", "--no-print-directory", "print-runtime"]).strip()
+    path = ":".join(filter(None, [runtime, os.environ.get("LD_LIBRARY_PATH")]))
+    lines = [line for line in run(command, env={**os.environ, "LD_LIBRARY_PATH": path}).splitlines() if line.startswith('"')]
     rows = list(csv.DictReader(io.StringIO("\n".join(lines))))[1:]  # the first holds the units
     cases = [(n, block) for block in blocks for n in sizes]
     if len(rows) != len(cases):
