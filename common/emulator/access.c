@@ -109,7 +109,7 @@ static bool reach_flat(struct warp *w, const struct inst *in, struct access *a, 
 
 static bool reach_local(struct warp *w, const struct inst *in, struct access *a)
 {
-    size_t bytes = w->block->grid->function->local_bytes;
+    uint64_t top = w->now->frame->top; /* beyond lies nothing yet, or what a function that has returned left */
     int lane = first_unaligned(a);
 
     if (lane >= 0)
@@ -117,9 +117,9 @@ static bool reach_local(struct warp *w, const struct inst *in, struct access *a)
     for (int i = 0; i < WARP_SIZE; i++) {
         if (!(a->mask >> i & 1))
             continue;
-        if (a->address[i] > bytes || bytes - a->address[i] < a->bytes)
-            return outside(w, in, a, i, bytes);
-        a->host[i] = w->local + (size_t)i * bytes + a->address[i];
+        if (a->address[i] > top || top - a->address[i] < a->bytes)
+            return outside(w, in, a, i, top);
+        a->host[i] = w->local + (size_t)i * w->stack_limit + a->address[i];
     }
     return true;
 }

@@ -19,6 +19,18 @@ static void *rows(size_t bytes)
     return memory;
 }
 
+/* Zeros that cost nothing until they are touched: most of a deep stack never is. */
+static char *stacks(size_t bytes)
+{
+    char *memory = bytes ? calloc(WARP_SIZE, bytes) : NULL;
+
+    if (bytes && !memory) {
+        fprintf(stderr, "emulator: out of memory for a block's stacks\n");
+        exit(3);
+    }
+    return memory;
+}
+
 struct block *block_new(struct worker *worker)
 {
     struct grid *grid = worker->grid;
@@ -36,8 +48,9 @@ struct block *block_new(struct worker *worker)
         struct warp *w = &b->warps[i];
         w->block = b;
         w->index = i;
-        w->regs = rows(f->frame_bytes);
-        w->local = f->local_bytes ? rows(WARP_SIZE * f->local_bytes) : NULL;
+        w->bottom = (struct frame){.function = f, .regs = rows(f->frame_bytes)};
+        w->stack_limit = grid->stack_limit;
+        w->local = stacks(w->stack_limit);
         warp_prepare(w);
     }
     return b;
@@ -46,8 +59,10 @@ struct block *block_new(struct worker *worker)
 void block_free(struct block *b)
 {
     for (unsigned i = 0; i < b->warp_count; i++) {
-        free(b->warps[i].regs);
+        frames_free(&b->warps[i]);
+        free(b->warps[i].bottom.regs);
         free(b->warps[i].local);
+        free(b->warps[i].joins);
     }
     race_block_free(b);
     init_block_free(b);
@@ -69,15 +84,17 @@ void block_start(struct block *b, uint64_t number)
     memset(b->barriers, 0, sizeof b->barriers);
     b->barriers_used = 0;
     b->live = b->threads;
+    b->printed = NULL;
     if (grid->settings->checks & CHECK_RACE)
         race_block_start(b);
     if (grid->settings->checks & CHECK_INIT)
         init_block_start(b);
     memset(b->shared, 0, grid->shared_bytes); /* unwritten shared memory must not differ from run to run */
     for (unsigned i = 0; i < b->warp_count; i++) {
-        if (b->warps[i].local)
-            memset(b->warps[i].local, 0, WARP_SIZE * grid->function->local_bytes);
-        warp_start(&b->warps[i]);
+        struct warp *w = &b->warps[i];
+        for (int lane = 0; lane < WARP_SIZE && grid->function->local_bytes; lane++)
+            memset(w->local + (size_t)lane * w->stack_limit, 0, grid->function->local_bytes);
+        warp_start(w);
     }
 }
 

@@ -7,8 +7,8 @@
 
 struct block_node {
     uint32_t first, end;   /* pcs [first, end) */
-    uint32_t next[2];      /* successors; `count` stands for the exit */
-    int next_count;
+    uint32_t *next;        /* successors; `count` stands for the exit */
+    uint32_t next_count;
     uint32_t order;        /* in a walk from the exit backwards; 0 if the exit cannot be reached */
     uint32_t ipdom;
 };
@@ -18,6 +18,7 @@ struct graph {
     struct block_node *blocks; /* blocks[count] is the exit */
     uint32_t count;
     uint32_t *block_of;        /* pc -> block */
+    uint32_t *edges;           /* where blocks[].next points into */
 };
 
 static bool is_exit(const struct inst *in)
@@ -32,7 +33,7 @@ static bool is_guarded(const struct inst *in)
 
 static bool ends_block(const struct inst *in)
 {
-    return in->target != NO_PC || is_exit(in);
+    return in->target != NO_PC || in->targets || is_exit(in);
 }
 
 static void *zeroed(size_t count, size_t bytes)
@@ -53,11 +54,14 @@ static void find_blocks(struct graph *g)
 {
     struct function *f = g->f;
     bool *leads = zeroed(f->count, sizeof *leads);
+    uint32_t edge_count = 0, *at;
 
     leads[0] = true;
     for (uint32_t pc = 0; pc < f->count; pc++) {
         if (f->code[pc].target != NO_PC)
             leads[f->code[pc].target] = true;
+        for (uint32_t k = 0; f->code[pc].targets && k < f->code[pc].targets->count; k++)
+            leads[f->code[pc].targets->pcs[k]] = true;
         if (ends_block(&f->code[pc]))
             leads[pc + 1] = true;
     }
@@ -71,14 +75,21 @@ static void find_blocks(struct graph *g)
         g->blocks[b].end = pc + 1;
         g->block_of[pc] = b;
     }
+    for (uint32_t pc = 0; pc < f->count; pc++)
+        edge_count += 2 * leads[pc] + (f->code[pc].targets ? f->code[pc].targets->count : 0);
+    at = g->edges = zeroed(edge_count, sizeof *g->edges);
     for (uint32_t b = 0; b < g->count; b++) {
         const struct inst *last = &f->code[g->blocks[b].end - 1];
+        g->blocks[b].next = at;
         if (last->target != NO_PC)
             add_next(&g->blocks[b], g->block_of[last->target]);
+        for (uint32_t k = 0; last->targets && k < last->targets->count; k++)
+            add_next(&g->blocks[b], g->block_of[last->targets->pcs[k]]);
         if (is_exit(last))
             add_next(&g->blocks[b], g->count);
         if (!ends_block(last) || is_guarded(last))
             add_next(&g->blocks[b], g->blocks[b].end < f->count ? b + 1 : g->count);
+        at += g->blocks[b].next_count;
     }
     free(leads);
 }
@@ -92,14 +103,14 @@ static uint32_t *order_from_exit(struct graph *g)
     bool *seen = zeroed(total, sizeof *seen);
 
     for (uint32_t b = 0; b < g->count; b++)
-        for (int k = 0; k < g->blocks[b].next_count; k++)
+        for (uint32_t k = 0; k < g->blocks[b].next_count; k++)
             first_edge[g->blocks[b].next[k] + 1]++;
     for (uint32_t b = 0; b < total; b++)
         first_edge[b + 1] += first_edge[b];
     edges = zeroed(first_edge[total], sizeof *edges);
     memcpy(at, first_edge, total * sizeof *at);
     for (uint32_t b = 0; b < g->count; b++)
-        for (int k = 0; k < g->blocks[b].next_count; k++)
+        for (uint32_t k = 0; k < g->blocks[b].next_count; k++)
             edges[at[g->blocks[b].next[k]]++] = b;
     memcpy(at, first_edge, total * sizeof *at);
     stack[depth++] = g->count;
@@ -151,7 +162,7 @@ static void find_ipdoms(struct graph *g)
         for (uint32_t i = reached - 1; i-- > 0;) {
             struct block_node *block = &g->blocks[sequence[i]];
             uint32_t best = NO_PC;
-            for (int k = 0; k < block->next_count; k++) {
+            for (uint32_t k = 0; k < block->next_count; k++) {
                 uint32_t next = block->next[k];
                 if (g->blocks[next].order && g->blocks[next].ipdom != NO_PC)
                     best = best == NO_PC ? next : meet(g, best, next);
@@ -167,10 +178,14 @@ static void mark_joins(struct graph *g)
 {
     struct function *f = g->f;
 
+    for (uint32_t pc = 0; pc + 1 < f->count; pc++)
+        if (f->code[pc].call && !f->code[pc].call->builtin)
+            f->code[pc + 1].joins = true; /* lanes that called wait here for each other */
     for (uint32_t b = 0; b < g->count; b++) {
         struct inst *last = &f->code[g->blocks[b].end - 1];
         uint32_t ipdom = g->blocks[b].ipdom;
-        if (last->target == NO_PC || !is_guarded(last) || ipdom == NO_PC || ipdom == g->count)
+        bool parts = last->targets || (last->target != NO_PC && is_guarded(last));
+        if (!parts || ipdom == NO_PC || ipdom == g->count)
             continue;
         last->reconv_pc = g->blocks[ipdom].first;
         f->code[last->reconv_pc].joins = true;
@@ -180,7 +195,16 @@ static void mark_joins(struct graph *g)
 static bool polls(const struct inst *in)
 {
     return (in->op->as == AS_MEMORY && (in->is_volatile || in->is_relaxed || in->is_acquire)) ||
-           (in->op->as == AS_ATOMIC && in->op->signature[0] == 'd') || in->op == &ops[OP_nanosleep];
+           (in->op->as == AS_ATOMIC && in->op->signature[0] == 'd') || in->op == &ops[OP_nanosleep] ||
+           (in->call && in->call->target && in->call->target->polls);
+}
+
+bool function_polls(const struct function *f)
+{
+    for (uint32_t pc = 0; pc < f->count; pc++)
+        if (polls(&f->code[pc]))
+            return true;
+    return false;
 }
 
 static void mark_polling_loops(struct function *f)
@@ -232,6 +256,8 @@ static int destinations(const struct inst *in)
 {
     const char *s = in->op->signature;
 
+    if (in->call)
+        return in->operands[0].kind == OPERAND_VECTOR; /* (results), function, (arguments) */
     if (in->op->kind == ROW_COMPARE)
         return in->slot[4] ? 2 : 1;
     if (in->op->kind == ROW_LANE || in->op->kind == ROW_CARRY || in->op == &ops[OP_mov_pack] || in->op == &ops[OP_mov_unpack])
@@ -302,7 +328,7 @@ static void find_live_in(struct graph *g)
         for (uint32_t b = g->count; b-- > 0;)
             for (size_t k = 0; k < words; k++) {
                 uint64_t out = 0, in;
-                for (int s = 0; s < g->blocks[b].next_count; s++)
+                for (uint32_t s = 0; s < g->blocks[b].next_count; s++)
                     out |= live[words * g->blocks[b].next[s] + k];
                 in = read[words * b + k] | (out & ~written[words * b + k]);
                 changed |= in != live[words * b + k];
@@ -342,6 +368,7 @@ static void find_communication(struct function *f)
         }
         f->communicates |= in->op->as == AS_MEMORY && beyond_block && (in->is_volatile || in->is_relaxed || in->is_acquire || in->is_release);
         f->communicates |= in->op == &ops[OP_membar] || in->op == &ops[OP_fence];
+        f->communicates |= in->call && in->call->builtin && builtin_communicates(in->call->builtin);
     }
     free(reads);
 }
@@ -359,4 +386,5 @@ void cfg_complete(struct function *f)
     find_communication(f);
     free(graph.blocks);
     free(graph.block_of);
+    free(graph.edges);
 }

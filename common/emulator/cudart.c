@@ -5,6 +5,7 @@
  * and only cudaDeviceReset ends that. */
 #define _GNU_SOURCE
 #include "cudart.h"
+#include "builtins.h"
 #include "settings.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -41,6 +42,14 @@ cudaError_t front_sticky(void)
 void front_set_sticky(cudaError_t error)
 {
     sticky = error;
+}
+
+cudaError_t front_synchronised(cudaError_t error)
+{
+    front_lock();
+    printf_flush();
+    pthread_mutex_unlock(&lock);
+    return error;
 }
 
 cudaError_t cudaGetLastError(void)

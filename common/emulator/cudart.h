@@ -20,6 +20,10 @@ cudaError_t front_leave(cudaError_t error);
 cudaError_t front_sticky(void);
 void front_set_sticky(cudaError_t error); /* a kernel failed: what the next calls will say */
 
+/* What a synchronising call gives, once what kernels have printed is on stdout. Which calls do was seen on an H200: cudaDevice-,
+ * Stream- and EventSynchronize, copies that wait, cudaFree, cudaDeviceReset; not a launch, cudaMalloc, cudaMemset or the exit. */
+cudaError_t front_synchronised(cudaError_t error);
+
 /* Says once for each name that the emulator lacks the call. Returns cudaErrorNotSupported. */
 cudaError_t front_lacks(const char *name);
 

@@ -49,7 +49,7 @@ cudaError_t copy_bytes(void *to, const void *from, size_t bytes, enum cudaMemcpy
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    return bytes == 0 ? QUERY(cudaSuccess) : CALL(copy_bytes(to, from, bytes, kind));
+    return bytes == 0 ? QUERY(cudaSuccess) : front_synchronised(CALL(copy_bytes(to, from, bytes, kind)));
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
@@ -120,7 +120,7 @@ static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          enum cudaMemcpyKind kind)
 {
-    return CALL(copy_rows(to, to_pitch, from, from_pitch, width, height, kind));
+    return front_synchronised(CALL(copy_rows(to, to_pitch, from, from_pitch, width, height, kind)));
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
@@ -150,7 +150,7 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *request)
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *request)
 {
-    return CALL(copy_3d(request));
+    return front_synchronised(CALL(copy_3d(request)));
 }
 
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *request, cudaStream_t stream)
@@ -248,12 +248,12 @@ static cudaError_t copy_from_symbol(void *to, const void *symbol, size_t bytes, 
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
-    return CALL(copy_to_symbol(symbol, from, bytes, offset, kind));
+    return front_synchronised(CALL(copy_to_symbol(symbol, from, bytes, offset, kind)));
 }
 
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
 {
-    return CALL(copy_from_symbol(to, symbol, bytes, offset, kind));
+    return front_synchronised(CALL(copy_from_symbol(to, symbol, bytes, offset, kind)));
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind,

@@ -1,6 +1,7 @@
 /* Device calls: how many there are, which is current, what they are like, limits, reset. All emulated devices are alike and share
  * one memory; EMULATOR_DEVICES says how many there are. */
 #define _GNU_SOURCE
+#include "builtins.h"
 #include "cudart.h"
 #include "device.h"
 #include "emulator.h"
@@ -173,7 +174,7 @@ cudaError_t cudaDriverGetVersion(int *version)
 
 cudaError_t cudaDeviceSynchronize(void)
 {
-    return CALL(cudaSuccess);
+    return front_synchronised(CALL(cudaSuccess));
 }
 
 static void free_allocation(const struct allocation *allocation, void *context)
@@ -185,6 +186,7 @@ static void free_allocation(const struct allocation *allocation, void *context)
 static cudaError_t reset(void)
 {
     binaries_unload();
+    heap_reset();
     memory_each(free_allocation, NULL);
     device_restart();
     front_set_sticky(cudaSuccess);
@@ -193,10 +195,11 @@ static cudaError_t reset(void)
 
 cudaError_t cudaDeviceReset(void)
 {
-    return QUERY(reset());
+    return front_synchronised(QUERY(reset()));
 }
 
-/* Limits are kept and given back. None changes a kernel's run here: its stack is as large as its PTX says. Defaults: an H200's. */
+/* Limits are kept and given back. Two matter here: the stack, where a kernel recurses, and malloc's heap. Nothing that a kernel
+ * prints is lost, whatever the buffer's size: an H200 empties it while the kernel runs. Defaults: an H200's. */
 static const size_t default_limits[] = {
     [cudaLimitStackSize] = 1024,           [cudaLimitPrintfFifoSize] = 8650752,
     [cudaLimitMallocHeapSize] = 8388608,   [cudaLimitDevRuntimePendingLaunchCount] = 2048,
@@ -219,6 +222,10 @@ static cudaError_t set_limit(enum cudaLimit limit, size_t value)
 
     if (error)
         return error;
+    if (limit == cudaLimitStackSize)
+        device_limits.stack = value;
+    if (limit == cudaLimitMallocHeapSize)
+        device_limits.heap = value;
     chosen_limits[limit] = value;
     limit_chosen[limit] = true;
     return cudaSuccess;
@@ -246,6 +253,7 @@ cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 void device_restart(void)
 {
     memset(limit_chosen, 0, sizeof limit_chosen);
+    device_limits = device_limits_default;
     cache_config = cudaFuncCachePreferNone;
     device_flags = cudaDeviceScheduleAuto;
 }

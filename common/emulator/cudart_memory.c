@@ -53,7 +53,7 @@ cudaError_t cudaMallocAsync(void **device, size_t bytes, cudaStream_t stream)
 
 cudaError_t cudaFree(void *device)
 {
-    return CALL(release(device, false));
+    return front_synchronised(CALL(release(device, false)));
 }
 
 cudaError_t cudaFreeAsync(void *device, cudaStream_t stream)

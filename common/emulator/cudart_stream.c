@@ -97,7 +97,7 @@ static cudaError_t stream_idle(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    return CALL(stream_idle(stream));
+    return front_synchronised(CALL(stream_idle(stream)));
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
@@ -245,7 +245,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    return CALL(event_happened(event));
+    return front_synchronised(CALL(event_happened(event)));
 }
 
 static bool event_timed(cudaEvent_t event)

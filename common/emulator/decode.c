@@ -90,9 +90,9 @@ static uint64_t symbol_address(struct decoder *d, const struct operand *o)
     const struct symbol *s = o->symbol;
 
     if (s->space == SPACE_SHARED)
-        for (size_t i = 0; i < d->f->shared_count; i++)
-            if (d->f->shared[i].symbol == s)
-                return d->f->shared[i].offset + (uint64_t)o->value;
+        for (size_t i = 0; i < d->f->kernel->shared_count; i++)
+            if (d->f->kernel->shared[i].symbol == s)
+                return d->f->kernel->shared[i].offset + (uint64_t)o->value;
     if (s->is_extern && !s->placed && s->space != SPACE_SHARED)
         FAIL(d, o->column, "'%s' is declared .extern and defined in no module", s->name);
     return s->address + (uint64_t)o->value;
@@ -133,12 +133,14 @@ static uint32_t source_slot(struct decoder *d, const struct operand *o, enum typ
         if (o->index >= SPECIAL_COUNT)
             FAIL(d, o->column, "this special register can only be read by mov");
         return preset(d, PRESET_SPECIAL, type_lane_bytes(type) == 8 ? T_b64 : T_b32, o->index);
-    case OPERAND_SYMBOL:
-        return preset(d, PRESET_CONSTANT, type_lane_bytes(type) == 8 ? T_b64 : T_b32, symbol_address(d, o));
+    case OPERAND_SYMBOL: {
+        bool in_stack = o->symbol->in_frame || (o->symbol->space == SPACE_LOCAL && !d->f->is_kernel);
+        return preset(d, in_stack ? PRESET_LOCAL : PRESET_CONSTANT, type_lane_bytes(type) == 8 ? T_b64 : T_b32, symbol_address(d, o));
+    }
     case OPERAND_LABEL:
         FAIL(d, o->column, "'%s' is neither declared nor a special register known here", d->f->label_names[o->index]);
     case OPERAND_FUNCTION:
-        FAIL(d, o->column, "a function's address is not supported yet");
+        return preset(d, PRESET_CONSTANT, T_b64, function_address(o->function));
     default:
         FAIL(d, o->column, "operand %d of '%s' must be a value", place + 1, d->in->opcode);
     }
@@ -168,11 +170,17 @@ static void decode_address(struct decoder *d, const struct operand *o)
         if (reg->type == T_pred || type_bytes[reg->type] < 4)
             FAIL(d, o->column, "an address must be a 32-bit or 64-bit register, and %s is a .%s", reg->name, type_names[reg->type]);
         in->slot[4] = reg->slot;
+        if (in->space == SPACE_PARAM && (!d->f->is_kernel || in->op == &ops[OP_st])) /* a kernel's own are read only */
+            in->space = SPACE_LOCAL;
     } else if (o->symbol) {
         if (in->space != SPACE_GENERIC && in->space != o->symbol->space)
             FAIL(d, o->column, "'%s' is in .%s", o->symbol->name, space_names[o->symbol->space]);
-        in->space = (uint8_t)o->symbol->space;
+        in->space = (uint8_t)(o->symbol->in_frame ? SPACE_LOCAL : o->symbol->space);
         in->offset = (int64_t)symbol_address(d, o);
+        if (in->space == SPACE_LOCAL && !d->f->is_kernel) { /* where the frame begins, only the call says */
+            in->has_base = in->wide_base = true;
+            in->slot[4] = preset(d, PRESET_LOCAL, T_b64, 0);
+        }
     }
 }
 
@@ -358,6 +366,89 @@ static void choose(struct decoder *d, enum op_id id)
     d->in->variant = NULL;
 }
 
+/* Calls. call (results), function, (arguments): each is a variable in .param space, a register or a number. */
+
+static struct passed passed_operand(struct decoder *d, const struct operand *o, const struct symbol *formal, bool written)
+{
+    enum type type = formal ? formal->type : T_b64;
+
+    if (o->kind == OPERAND_SYMBOL && o->symbol->in_frame)
+        return (struct passed){.at = (uint32_t)(o->symbol->address + (uint64_t)o->value), .bytes = (uint32_t)o->symbol->bytes};
+    if (o->kind == OPERAND_REGISTER)
+        type = d->f->regs[o->index].type;
+    if (type == T_pred || type == T_b128)
+        FAIL(d, o->column, "'%s' cannot pass a .%s", d->in->opcode, type_names[type]);
+    return (struct passed){.in_row = true, .bytes = formal ? (uint32_t)formal->bytes : type_bytes[type], .lane_bytes = type_lane_bytes(type),
+                           .at = written ? destination_slot(d, o, type) : source_slot(d, o, type, 0)};
+}
+
+static struct passed *passed_list(struct decoder *d, const struct operand *o, struct symbol **formals, size_t count, bool written)
+{
+    struct passed *list = arena_take(d->f->module->arena, (o ? o->part_count : 0u) * sizeof *list + 1);
+
+    for (size_t k = 0; o && k < o->part_count; k++)
+        list[k] = passed_operand(d, &o->parts[k], k < count ? formals[k] : NULL, written);
+    return list;
+}
+
+static void decode_call(struct decoder *d)
+{
+    struct inst *in = d->in;
+    const struct operand *o = in->operands, *end = o + in->operand_count, *results = NULL, *arguments = NULL, *whom;
+    struct call *call = arena_take(d->f->module->arena, sizeof *call);
+    const struct function *target = NULL;
+
+    if (o < end && o->kind == OPERAND_VECTOR)
+        results = o++;
+    whom = o++;
+    if (whom >= end || (whom->kind != OPERAND_FUNCTION && whom->kind != OPERAND_REGISTER))
+        FAIL(d, in->column, "'%s' calls neither a function declared here nor one whose address a register holds", in->opcode);
+    if (o < end && o->kind == OPERAND_VECTOR)
+        arguments = o++;
+    if (whom->kind == OPERAND_FUNCTION) {
+        target = whom->function;
+        call->name = target->name;
+        call->target = target->has_body ? d->f->kernel->part_of[target->index] : NULL;
+        call->builtin = call->target ? NULL : builtin_function(target->name);
+    } else {
+        call->name = d->f->regs[whom->index].name;
+        call->indirect = true;
+        call->pointer = source_slot(d, whom, T_b64, 0);
+    }
+    call->argument_count = arguments ? arguments->part_count : 0;
+    call->return_count = results ? results->part_count : 0;
+    if (target && (call->argument_count != target->parameter_count || call->return_count != target->return_count))
+        FAIL(d, whom->column, "'%s' takes %zu arguments and gives %zu values", target->name, target->parameter_count, target->return_count);
+    call->arguments = passed_list(d, arguments, target ? target->parameters : NULL, target ? target->parameter_count : 0, false);
+    call->returns = passed_list(d, results, target ? target->returns : NULL, target ? target->return_count : 0, true);
+    in->call = call;
+}
+
+static void decode_targets(struct decoder *d)
+{
+    struct inst *in = d->in;
+    const struct operand *o = in->operands;
+    const struct targets *from = NULL;
+    struct targets *to = arena_take(d->f->module->arena, sizeof *to);
+
+    if (in->operand_count != 2)
+        FAIL(d, in->column, "'%s' takes 2 operands, and %u stand here", in->opcode, in->operand_count);
+    for (size_t i = 0; i < d->f->target_count && o[1].kind == OPERAND_LABEL; i++)
+        if (d->f->targets[i].label == o[1].index)
+            from = &d->f->targets[i];
+    if (!from || !from->count)
+        FAIL(d, o[1].column, "'%s' names no list of .branchtargets", in->opcode);
+    in->slot[2] = source_slot(d, &o[0], T_b32, 2);
+    to->count = from->count;
+    to->pcs = arena_take(d->f->module->arena, from->count * sizeof *to->pcs);
+    for (uint32_t k = 0; k < from->count; k++) {
+        to->pcs[k] = d->f->labels[from->pcs[k]];
+        if (to->pcs[k] == NO_PC)
+            FAIL(d, o[1].column, "'%s' jumps to a label that is not there", in->opcode);
+    }
+    in->targets = to;
+}
+
 static void decode_instruction(struct decoder *d)
 {
     struct inst *in = d->in;
@@ -384,7 +475,7 @@ static void decode_instruction(struct decoder *d)
     in->guard = in->guard ? d->f->regs[in->guard - 1].slot : SLOT_TRUE;
     is_mov = in->op == &ops[OP_mov] && in->operand_count == 2;
     is_parameter = in->op == &ops[OP_ld] && in->space == SPACE_PARAM && in->operand_count == 2 && o[0].kind == OPERAND_REGISTER &&
-                   o[1].kind == OPERAND_ADDRESS && o[1].symbol && o[1].symbol->space == SPACE_PARAM && d->f->is_kernel &&
+                   o[1].kind == OPERAND_ADDRESS && o[1].symbol && o[1].symbol->space == SPACE_PARAM && !o[1].symbol->in_frame &&
                    type_lane_bytes(d->f->regs[o[0].index].type) == type_lane_bytes(opcode.type);
     if (is_parameter) { /* a kernel's parameter never changes: a preset row, and a lane move */
         choose(d, OP_ld_param);
@@ -402,6 +493,10 @@ static void decode_instruction(struct decoder *d)
     } else if (is_mov && o[1].kind == OPERAND_SPECIAL && o[1].index >= SPECIAL_COUNT) {
         choose(d, OP_mov_clock);
         decode_warp_row(d);
+    } else if (in->op == &ops[OP_call]) {
+        decode_call(d);
+    } else if (in->op == &ops[OP_brx_idx]) {
+        decode_targets(d);
     } else if (in->op->kind == ROW_WARP) {
         decode_warp_row(d);
     } else if (in->op->kind == ROW_COMPARE) {
@@ -409,7 +504,7 @@ static void decode_instruction(struct decoder *d)
     } else {
         decode_lane_row(d);
     }
-    in->warp = in->op->warp;
+    in->warp = in->op == &ops[OP_ret] && !d->f->is_kernel ? warp_return : in->call && in->call->builtin ? in->call->builtin : in->op->warp;
     if (in->variant) {
         in->full = in->variant->full;
         in->masked = in->variant->masked;
@@ -418,14 +513,13 @@ static void decode_instruction(struct decoder *d)
     }
 }
 
-/* Shared variables get offsets in each kernel that names them; all `extern` ones begin behind the others. */
-static void place_shared(struct decoder *d, const struct operand *o)
+/* Shared variables get offsets in each kernel that names them, or calls what does; all `extern` ones begin behind the others. */
+static void place_named(struct function *f, const struct operand *o)
 {
-    struct function *f = d->f;
     const struct symbol *s = o->symbol;
 
     for (unsigned k = 0; o->kind == OPERAND_VECTOR && k < o->part_count; k++)
-        place_shared(d, &o->parts[k]);
+        place_named(f, &o->parts[k]);
     if (!s || s->space != SPACE_SHARED)
         return;
     for (size_t i = 0; i < f->shared_count; i++)
@@ -440,14 +534,14 @@ static void place_shared(struct decoder *d, const struct operand *o)
     f->static_shared += s->bytes;
 }
 
-static void place_all_shared(struct decoder *d)
+void place_shared(struct function *f)
 {
-    struct function *f = d->f;
     size_t align = 16;
 
-    for (uint32_t pc = 0; pc < f->count; pc++)
-        for (unsigned k = 0; k < f->code[pc].operand_count; k++)
-            place_shared(d, &f->code[pc].operands[k]);
+    for (uint32_t p = 0; p < f->part_count; p++)
+        for (uint32_t pc = 0; pc < f->parts[p]->count; pc++)
+            for (unsigned k = 0; k < f->parts[p]->code[pc].operand_count; k++)
+                place_named(f, &f->parts[p]->code[pc].operands[k]);
     for (size_t i = 0; i < f->shared_count; i++)
         if (f->shared[i].symbol->bytes == 0 && f->shared[i].symbol->align > align)
             align = f->shared[i].symbol->align;
@@ -473,7 +567,6 @@ bool decode_function(struct function *f, char **error)
         take_row(d, 8);
     for (size_t r = 0; r < f->reg_count; r++)
         f->regs[r].slot = take_row(d, type_lane_bytes(f->regs[r].type));
-    place_all_shared(d);
     decoded = !setjmp(d->failed);
     if (decoded)
         for (uint32_t pc = 0; pc < f->count; pc++) {

@@ -1,6 +1,9 @@
 /* How many blocks an SM of the emulated device holds at once. */
 #include "device.h"
 
+const struct device_limits device_limits_default = {.stack = 1024, .heap = 8388608};
+struct device_limits device_limits = {.stack = 1024, .heap = 8388608};
+
 static unsigned long least(unsigned long a, unsigned long b)
 {
     return a < b ? a : b;

@@ -24,6 +24,11 @@ enum {
     DEVICE_BLOCK_Z = 64
 };
 
+/* What cudaDeviceSetLimit set, or an H200's defaults. In bytes. */
+struct device_limits { unsigned long stack, heap; };
+extern struct device_limits device_limits;
+extern const struct device_limits device_limits_default;
+
 /* Blocks an SM holds at once, from threads and shared memory alone. */
 int device_blocks_per_sm(unsigned threads, unsigned long shared);
 #endif

@@ -1,5 +1,6 @@
 /* A launch: checked, then its blocks spread over host threads, or in one fixed interleaving where blocks talk to each other. */
 #define _GNU_SOURCE
+#include "builtins.h"
 #include "checks.h"
 #include "launch.h"
 #include "observer.h"
@@ -198,6 +199,8 @@ static int run(struct grid *grid)
         run_in_parallel(workers, count);
     if (ready && grid->settings->count)
         add_counts(grid, workers, count);
+    if (ready)
+        printf_collect(grid, workers, count);
     for (int i = 0; workers && i < count; i++) {
         spent.issued += workers[i].issued;
         free(workers[i].counts);
@@ -219,6 +222,7 @@ int launch_run(const struct launch *launch)
     double begin = now();
     int result;
 
+    grid.stack_limit = stack_needed(f);
     grid.id = atomic_fetch_add(&launches, 1);
     grid.parameters = pack_parameters(f, launch->arguments);
     if (!grid.parameters)

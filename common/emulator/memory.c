@@ -317,3 +317,10 @@ void memory_each(void (*each)(const struct allocation *, void *), void *context)
             each(&entry->allocation, context);
     }
 }
+
+void memory_each_of(enum memory_kind kind, void (*each)(const struct allocation *, void *), void *context)
+{
+    for (size_t i = live_count; i-- > 0;)
+        if (live[i]->allocation.kind == kind)
+            each(&live[i]->allocation, context);
+}

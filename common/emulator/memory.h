@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum memory_kind { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MANAGED, MEMORY_VARIABLE, MEMORY_CONSTANT };
+enum memory_kind { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MANAGED, MEMORY_VARIABLE, MEMORY_CONSTANT, MEMORY_HEAP };
 
 struct allocation {
     uint64_t base; /* device address of the first byte */
@@ -52,4 +52,5 @@ size_t memory_available(void);
 size_t memory_in_use(void);
 /* Calls `each` for every live allocation of cudaMalloc and its kin (for the leak check and cudaDeviceReset). */
 void memory_each(void (*each)(const struct allocation *, void *), void *context);
+void memory_each_of(enum memory_kind kind, void (*each)(const struct allocation *, void *), void *context);
 #endif

@@ -3,6 +3,7 @@
 #include "module.h"
 #include "memory.h"
 #include "ptx.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,22 +41,24 @@ static void relocate(struct module *module)
         struct symbol *s = module->symbols[i];
         for (size_t k = 0; s->placed && k < s->relocation_count; k++) {
             const struct relocation *r = &s->relocations[k];
-            uint64_t value = r->target->address + (uint64_t)r->addend;
+            uint64_t value = (r->target ? r->target->address : function_address(r->function)) + (uint64_t)r->addend;
             size_t bytes = type_bytes[s->type] < 8 ? type_bytes[s->type] : 8;
             memcpy(host_of(s) + r->at, &value, bytes);
         }
     }
 }
 
-static void decode_functions(struct module *module)
+/* A kernel is decoded when it is first asked for; a fault in one does not keep the others from running. */
+static const struct function *ready(struct function *f)
 {
-    for (size_t i = 0; i < module->function_count; i++) {
-        struct function *f = module->functions[i];
-        if (!f->has_body)
-            continue;
-        if (decode_function(f, &f->error)) /* a fault in one kernel does not keep the others from running */
-            cfg_complete(f);
-    }
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&lock);
+    if (!f->ready)
+        link_kernel(f);
+    f->ready = true;
+    pthread_mutex_unlock(&lock);
+    return f;
 }
 
 struct module *module_load(const char *text, size_t bytes, const char *name, char **error)
@@ -73,7 +76,6 @@ struct module *module_load(const char *text, size_t bytes, const char *name, cha
         return NULL;
     }
     relocate(module);
-    decode_functions(module);
     return module;
 }
 
@@ -91,7 +93,7 @@ const struct function *module_kernel(const struct module *module, const char *na
 {
     for (size_t i = 0; i < module->function_count; i++)
         if (module->functions[i]->is_kernel && module->functions[i]->has_body && !strcmp(module->functions[i]->name, name))
-            return module->functions[i];
+            return ready(module->functions[i]);
     return NULL;
 }
 
@@ -99,7 +101,7 @@ const struct function *module_kernel_at(const struct module *module, size_t inde
 {
     for (size_t i = 0; i < module->function_count; i++)
         if (module->functions[i]->is_kernel && module->functions[i]->has_body && index-- == 0)
-            return module->functions[i];
+            return ready(module->functions[i]);
     return NULL;
 }
 

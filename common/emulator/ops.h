@@ -84,4 +84,6 @@ const struct variant *op_variant(enum op_id op, enum type type, enum type type2)
 
 /* Wraps a lane instruction whose .ftz, .sat or directed rounding changes operands or result (ops_modify.c). */
 void ops_modify(struct inst *in, struct function *function);
+/* ops_call.c: ret of a function that was called, where ret of a kernel is exit. */
+warp_fn warp_return;
 #endif

@@ -38,6 +38,40 @@ int warp_branch(struct warp *w, const struct inst *in, uint32_t mask)
     return WARP_MOVED;
 }
 
+/* brx.idx: lanes part by where they go, and meet where a branch's lanes would. */
+int warp_branch_indexed(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    const uint32_t *index = warp_row32(w, in->slot[2]), *pcs = in->targets->pcs;
+    bool parted = false;
+
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        if (index[lane] >= in->targets->count)
+            return warp_fault(w, in, lane, 719, "the index of an indirect branch must be below the number of its targets",
+                              "indirect branch: index %u, and there are %u targets", index[lane], in->targets->count);
+    }
+    if (mask != w->now->mask) { /* guarded: the others go on */
+        parted = true;
+        group_part(w, w->now->mask & ~mask, w->now->pc + 1, w->now->pc, in->reconv_pc);
+    }
+    for (uint32_t rest = mask; rest;) {
+        uint32_t pc = pcs[index[__builtin_ctz(rest)]], same = 0;
+        for (uint32_t k = rest; k; k &= k - 1)
+            same |= (uint32_t)(pcs[index[__builtin_ctz(k)]] == pc) << __builtin_ctz(k);
+        rest &= ~same;
+        parted |= rest != 0;
+        if (rest)
+            group_part(w, same, pc, w->now->pc, in->reconv_pc);
+        else
+            w->now->pc = pc;
+    }
+    if (parted && w->counts)
+        w->counts[in - w->code].divergent++;
+    if (in->spins && ++w->spins >= SPINS_BEFORE_YIELD)
+        return take_turns(w);
+    return WARP_MOVED;
+}
+
 int warp_exit(struct warp *w, const struct inst *in, uint32_t mask)
 {
     bool some_stay = mask != w->now->mask;
@@ -103,8 +137,7 @@ static int arrive_at_barrier(struct warp *w, const struct inst *in, uint32_t mas
         barrier->threads_needed = threads;
     }
     if (mask != w->now->mask) { /* a guarded barrier: those that take part wait, the others go on */
-        struct group *others = group_new(w, w->now->pc + 1, w->now->mask & ~mask, w->now->join);
-        (void)others;
+        group_new(w, w->now->frame, w->now->pc + 1, w->now->mask & ~mask, w->now->join);
         w->now->mask = mask;
     }
     if (!wait) {

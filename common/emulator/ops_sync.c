@@ -84,6 +84,7 @@ static void meeting_finish(struct warp *w, finish_fn *finish)
         uint32_t part = group->mask & done;
         if (group->state != GROUP_AT_MEETING || group->finish != finish || !part)
             continue;
+        w->regs = group->frame->regs;
         finish(w, &code[group->pc], part);
         if (part == group->mask) {
             group->state = GROUP_RUNNABLE;
@@ -91,9 +92,11 @@ static void meeting_finish(struct warp *w, finish_fn *finish)
             group->since = w->turn++;
         } else {
             group->mask &= ~part;
-            group_new(w, group->pc + 1, part, group->join);
+            group_new(w, group->frame, group->pc + 1, part, group->join);
         }
     }
+    if (w->now)
+        w->regs = w->now->frame->regs;
 }
 
 void meeting_check(struct warp *w)
@@ -124,7 +127,7 @@ static int meet(struct warp *w, const struct inst *in, uint32_t mask, finish_fn 
         return w->status == STATUS_FAULT ? WARP_STOP : WARP_NEXT;
     }
     if (mask != w->now->mask) { /* guarded: the others go on */
-        group_new(w, w->now->pc + 1, w->now->mask & ~mask, w->now->join);
+        group_new(w, w->now->frame, w->now->pc + 1, w->now->mask & ~mask, w->now->join);
         w->now->mask = mask;
     }
     w->now->state = GROUP_AT_MEETING;

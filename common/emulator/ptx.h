@@ -61,7 +61,8 @@ struct symbol {
     bool is_extern, placed;
     bool managed;        /* .attribute(.managed): the host uses it by the same address */
     char *initial;       /* `bytes` bytes, or NULL for zeros */
-    struct relocation { size_t at; const struct symbol *target; int64_t addend; bool generic; } *relocations;
+    bool in_frame;       /* a function's parameter or a call's argument: `address` is its offset in the activation's stack frame */
+    struct relocation { size_t at; const struct symbol *target; const struct function *function; int64_t addend; } *relocations;
     size_t relocation_count;
 };
 
@@ -76,6 +77,7 @@ struct operand {
     uint32_t index;              /* register, special, or label number */
     int64_t value;               /* immediate's bits, or the offset of an address */
     const struct symbol *symbol; /* of a symbol, or the base of an address */
+    struct function *function;
     bool has_base;               /* an address whose base is register `index` */
     uint8_t part_count;          /* of a vector */
     struct operand *parts;
@@ -142,17 +144,38 @@ struct inst { /* first what the loop and the lane functions look at, in one cach
     const char *opcode;     /* as written, e.g. "ld.global.v4.u32" */
     const struct op *op;
     const struct variant *variant;
+    const struct call *call;        /* call: whom, and with what */
+    struct targets *targets;        /* brx.idx: where to */
     struct operand *operands;
     uint8_t operand_count;
     uint32_t line, column, source_line, source_file; /* in the PTX; in the .cu, 0 if unknown */
 };
 
-/* A slot filled before the kernel runs. */
+/* Where brx.idx may go: labels as the parser reads them, pcs once decoded. */
+struct targets { uint32_t label, count, *pcs; };
+
+/* An argument or a returned value of a call, as the caller or the function called sees it. */
+struct passed {
+    bool in_row;        /* in a row of the register file; else in the stack frame */
+    uint32_t at;        /* the row's slot, or the offset in the frame */
+    uint32_t bytes, lane_bytes;
+};
+struct call {
+    const char *name;   /* as written: a function, or the register that holds its address */
+    const struct function *target; /* NULL: through a pointer, or outside the module */
+    bool indirect;
+    uint32_t pointer;   /* slot of the addresses of an indirect call */
+    warp_fn *builtin;   /* what the driver gives: vprintf, malloc and their kin */
+    struct passed *arguments, *returns;
+    uint32_t argument_count, return_count;
+};
+
+/* A slot filled before the kernel runs, or when a function is called. */
 struct preset {
-    enum { PRESET_CONSTANT, PRESET_SPECIAL, PRESET_PARAMETER } kind;
+    enum { PRESET_CONSTANT, PRESET_SPECIAL, PRESET_PARAMETER, PRESET_LOCAL } kind;
     enum type type;
     uint32_t slot;
-    uint64_t value; /* the bits, the special's number, or the parameter's byte offset */
+    uint64_t value; /* the bits, the special's number, the parameter's byte offset, or an offset in the stack frame */
 };
 
 struct function {
@@ -160,8 +183,9 @@ struct function {
     bool is_kernel, has_body;
     uint32_t line;
     const struct module *module;
-    struct symbol **parameters;
-    size_t parameter_count, *parameter_sizes, parameter_bytes;
+    uint32_t index; /* in its module */
+    struct symbol **parameters, **returns;
+    size_t parameter_count, *parameter_sizes, parameter_bytes, return_count;
     struct reg *regs;
     size_t reg_count;
     struct preset *presets;
@@ -176,8 +200,22 @@ struct function {
     uint32_t frame_bytes; /* of the register file */
     struct placed { const struct symbol *symbol; size_t offset; } *shared; /* the shared variables it names */
     size_t shared_count, static_shared, local_bytes;
+    size_t stack_bytes, stack_align; /* of an activation's stack frame: local variables, parameters, arguments of its calls */
+    struct targets *targets; /* lists of .branchtargets */
+    size_t target_count;
+    bool address_taken;
+    /* A kernel that calls (link.c): its code goes on with that of every function it can reach, decoded anew for it. */
+    struct function *kernel;  /* whose program this is part of; a kernel's own is itself */
+    struct function **parts;  /* in the order of their code, the kernel first */
+    struct function **part_of; /* by function->index; NULL if it cannot be reached */
+    uint32_t part_count, part, entry; /* a part: which one, and the pc where it begins */
+    size_t stack_limit;       /* a kernel: bytes of a lane's stack, for all activations at once; of one, if it recurses */
+    bool deep;                /* a kernel that recurses: how deep shows only when it runs */
+    bool dynamic_stack;       /* a kernel: it, or what it calls, has alloca */
+    bool ready;               /* a kernel: decoded, or with an error */
     uint32_t scratch; /* slot of five rows that ops_modify.c works in */
     unsigned max_threads, required_threads[3];
+    bool polls;        /* it, or a function it calls, has an instruction that a loop may wait with */
     bool communicates; /* its blocks talk to each other in an order that shows: they run in one fixed interleaving */
     bool uses_float_atomics;
     char *error;       /* what is wrong with its body; NULL if it can run */
@@ -203,10 +241,21 @@ void *arena_take(struct arena *arena, size_t bytes); /* zeroed, 16-byte aligned 
 char *arena_string(struct arena *arena, const char *text, size_t bytes);
 void arena_free(struct arena *arena);
 
-/* Passes, in the order module_load calls them. Each puts a malloc'd report in *error and returns false, or returns true. */
+/* Passes, in the order module.c calls them. Each puts a malloc'd report in *error and returns false, or returns true. */
 bool ptx_parse(struct module *module, char **error);                   /* ptx_parse.c: text -> functions, symbols, operands */
 bool decode_function(struct function *function, char **error);        /* decode.c: operands -> rows, slots, presets */
+void place_shared(struct function *function);                         /* decode.c: shared variables of a kernel and its parts */
 void cfg_complete(struct function *function);                         /* cfg.c: joins, runs, live-in slots, spinning loops */
+void link_kernel(struct function *kernel);                            /* link.c: all three, for a kernel and what it can call */
+size_t stack_needed(const struct function *kernel); /* link.c: bytes a lane, with the stack's limit as it is */
+const struct function *function_at(const struct function *kernel, uint32_t pc); /* link.c: which of them a pc belongs to */
+
+/* A function's address: no memory lies there. */
+#define WINDOW_FUNCTION 0x0400000000000000u
+static inline uint64_t function_address(const struct function *f) { return WINDOW_FUNCTION | ((uint64_t)f->index + 1) << 4; }
+bool function_polls(const struct function *function); /* cfg.c */
+warp_fn *builtin_function(const char *name); /* builtins.c: NULL if it is none */
+bool builtin_communicates(warp_fn *builtin); /* its result depends on the order of blocks */
 
 /* "name:line:column: error: TEXT", the line and a caret; malloc'd. */
 char *ptx_report(const struct module *module, uint32_t line, uint32_t column, const char *format, ...)

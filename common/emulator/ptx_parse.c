@@ -49,6 +49,9 @@ struct parser {
     LIST(uint32_t) labels;
     LIST(const char *) label_names;
     LIST(struct operand) operands;
+    LIST(struct symbol *) in_frame;    /* of the function: arguments of calls, whose place follows from what else is in the frame */
+    LIST(struct targets) targets;
+    size_t argument_top, argument_most; /* bytes of arguments in use here, and anywhere in the function */
     char **error;
     jmp_buf failed;
 };
@@ -291,8 +294,8 @@ static void store_address(struct parser *p, struct symbol *symbol, size_t at)
     struct name *name = find_name(p, p->token.text, p->token.length);
     struct relocation *grown_list;
 
-    if (!name || name->kind != NAME_SYMBOL)
-        FAIL(p, "an initial value must be a number or a variable's name, found '%.*s'", width(&p->token), p->token.text);
+    if (!name || (name->kind != NAME_SYMBOL && name->kind != NAME_FUNCTION))
+        FAIL(p, "an initial value must be a number or the name of a variable or function, found '%.*s'", width(&p->token), p->token.text);
     grown_list = arena_take(p->module->arena, (symbol->relocation_count + 1) * sizeof *grown_list);
     if (symbol->relocation_count)
         memcpy(grown_list, symbol->relocations, symbol->relocation_count * sizeof *grown_list);
@@ -300,8 +303,11 @@ static void store_address(struct parser *p, struct symbol *symbol, size_t at)
     advance(p);
     if (parenthesis)
         expect_mark(p, ')');
+    if (name->kind == NAME_FUNCTION)
+        ((struct function *)name->object)->address_taken = true;
     grown_list[symbol->relocation_count++] = (struct relocation){
-        .at = at, .target = name->object, .generic = generic, .addend = take_mark(p, '+') ? (int64_t)take_number(p) : 0};
+        .at = at, .target = name->kind == NAME_SYMBOL ? name->object : NULL, .function = name->kind == NAME_FUNCTION ? name->object : NULL,
+        .addend = take_mark(p, '+') ? (int64_t)take_number(p) : 0};
 }
 
 static size_t parse_initial(struct parser *p, struct symbol *symbol, size_t at, int depth)
@@ -396,6 +402,22 @@ static size_t place_at(size_t *used, const struct symbol *symbol)
     return at;
 }
 
+static void align_stack(struct function *f, const struct symbol *symbol)
+{
+    if (symbol->space != SPACE_SHARED && symbol->align > f->stack_align)
+        f->stack_align = symbol->align;
+}
+
+/* A call's argument lives in the caller's frame, until the block that declares it ends. */
+static void place_argument(struct parser *p, struct symbol *symbol)
+{
+    symbol->in_frame = true;
+    symbol->address = place_at(&p->argument_top, symbol);
+    if (p->argument_top > p->argument_most)
+        p->argument_most = p->argument_top;
+    LIST_ADD(p->in_frame, symbol);
+}
+
 static void declare_registers(struct parser *p)
 {
     enum type type;
@@ -436,10 +458,12 @@ static void declare_variable(struct parser *p, enum space space, bool is_extern)
 
         if (space == SPACE_LOCAL && p->function)
             symbol->address = place_at(&p->function->local_bytes, symbol);
-        else if (space == SPACE_PARAM && p->function) /* a call's argument: it lives in the caller's frame */
-            symbol->address = place_at(&p->function->local_bytes, symbol);
+        else if (space == SPACE_PARAM && p->function)
+            place_argument(p, symbol);
         else
             LIST_ADD(p->symbols, symbol);
+        if (p->function)
+            align_stack(p->function, symbol);
         if (!p->function) {
             struct name *old = find_name(p, symbol->name, (uint32_t)strlen(symbol->name));
             if (old && old->kind == NAME_SYMBOL && is_extern)
@@ -493,6 +517,7 @@ static struct operand word_operand(struct parser *p)
     } else if (name && name->kind == NAME_FUNCTION) {
         operand.kind = OPERAND_FUNCTION;
         operand.index = name->index;
+        operand.function = name->object;
     } else if (p->token.text[0] == '%') {
         size_t i = 0, count = sizeof specials / sizeof *specials;
         while (i < count && !is_word(p, specials[i].name))
@@ -613,6 +638,8 @@ static void parse_instruction(struct parser *p)
     p->operands.count = 0;
     while (!is_mark(p, ';')) {
         struct operand operand = parse_operand(p, 0);
+        if (operand.kind == OPERAND_FUNCTION && strncmp(in.opcode, "call", 4))
+            operand.function->address_taken = true;
         LIST_ADD(p->operands, operand);
         if (!take_mark(p, ',') && !take_mark(p, '|') && !is_mark(p, ';'))
             FAIL(p, "expected ',' or ';' after an operand, found '%.*s'", width(&p->token), p->token.text);
@@ -679,6 +706,28 @@ static void parse_body_directive(struct parser *p)
 
 static void parse_block(struct parser *p, int depth);
 
+/* The list of labels behind .branchtargets: their numbers, which decode.c makes pcs. */
+static void parse_targets(struct parser *p, uint32_t label)
+{
+    LIST(uint32_t) labels = {0};
+
+    while (!take_mark(p, ';')) {
+        uint32_t number;
+        if (p->token.kind != TOKEN_WORD)
+            FAIL(p, "expected a label, found '%.*s'", width(&p->token), p->token.text);
+        number = label_number(p, &p->token);
+        LIST_ADD(labels, number);
+        advance(p);
+        if (!is_mark(p, ';'))
+            expect_mark(p, ',');
+    }
+    struct targets targets = {label, (uint32_t)labels.count, arena_take(p->module->arena, labels.count * sizeof(uint32_t) + 1)};
+    if (labels.count)
+        memcpy(targets.pcs, labels.items, labels.count * sizeof(uint32_t));
+    free(labels.items);
+    LIST_ADD(p->targets, targets);
+}
+
 static void define_label(struct parser *p, const struct token *label)
 {
     uint32_t number = label_number(p, label);
@@ -687,16 +736,20 @@ static void define_label(struct parser *p, const struct token *label)
         FAIL(p, "label '%s' stands twice", p->label_names.items[number]);
     p->labels.items[number] = (uint32_t)p->code.count;
     advance(p); /* the ':' */
-    if (take_word(p, ".branchtargets") || take_word(p, ".calltargets") || take_word(p, ".callprototype"))
-        skip_statement(p); /* decode.c reads what it needs from the operands of brx.idx and call */
+    if (take_word(p, ".branchtargets"))
+        parse_targets(p, number);
+    else if (take_word(p, ".calltargets") || take_word(p, ".callprototype"))
+        skip_statement(p); /* a call's own operands say as much */
 }
 
 static void parse_statement(struct parser *p, int depth)
 {
     if (take_mark(p, '{')) {
         struct name *outer = p->newest;
+        size_t argument_top = p->argument_top;
         parse_block(p, depth + 1);
         end_block_scope(p, outer);
+        p->argument_top = argument_top;
     } else if (take_mark(p, ';')) {
         return;
     } else if (p->token.kind == TOKEN_WORD && p->token.text[0] == '.') {
@@ -741,12 +794,30 @@ static void *taken(struct parser *p, const void *items, size_t bytes)
     return copy;
 }
 
+/* A stack frame: local variables, then the function's own parameters, then the arguments of its calls. */
+static void lay_out_frame(struct parser *p, struct function *f)
+{
+    size_t align = f->stack_align, parameters = (f->local_bytes + align - 1) & ~(align - 1);
+    size_t arguments = parameters + (f->is_kernel ? 0 : (f->parameter_bytes + align - 1) & ~(align - 1));
+
+    for (size_t i = 0; i < f->parameter_count && !f->is_kernel; i++)
+        if (f->parameters[i]->in_frame)
+            f->parameters[i]->address += parameters;
+    for (size_t i = 0; i < f->return_count; i++)
+        if (f->returns[i]->in_frame)
+            f->returns[i]->address += parameters;
+    for (size_t i = 0; i < p->in_frame.count; i++)
+        p->in_frame.items[i]->address += arguments;
+    f->stack_bytes = f->is_kernel && !p->argument_most ? f->local_bytes : (arguments + p->argument_most + align - 1) & ~(align - 1);
+}
+
 static void parse_body(struct parser *p)
 {
     struct function *f = p->function;
     struct inst end = {.opcode = "ret", .target = NO_PC, .reconv_pc = NO_PC};
 
-    p->regs.count = p->code.count = p->labels.count = p->label_names.count = 0;
+    p->code.count = p->labels.count = p->label_names.count = p->in_frame.count = p->targets.count = 0;
+    p->argument_top = p->argument_most = 0;
     p->source_line = p->source_file = 0;
     parse_block(p, 0);
     end.line = p->token.line;
@@ -759,6 +830,9 @@ static void parse_body(struct parser *p)
     f->labels = taken(p, p->labels.items, p->labels.count * sizeof *f->labels);
     f->label_names = taken(p, p->label_names.items, p->label_names.count * sizeof *f->label_names);
     f->label_count = p->labels.count;
+    f->targets = taken(p, p->targets.items, p->targets.count * sizeof *f->targets);
+    f->target_count = p->targets.count;
+    lay_out_frame(p, f);
 }
 
 static void parse_parameters(struct parser *p, struct function *f)
@@ -771,8 +845,18 @@ static void parse_parameters(struct parser *p, struct function *f)
         if (!take_space(p, &space) || (space != SPACE_PARAM && space != SPACE_REG))
             FAIL(p, "expected .param, found '%.*s'", width(&p->token), p->token.text);
         symbol = parse_variable(p, space, false);
-        symbol->address = place_at(&f->parameter_bytes, symbol);
-        add_name(p, symbol->name, NAME_SYMBOL, 0, symbol);
+        if (space == SPACE_REG) {
+            struct reg reg = {.name = symbol->name, .type = symbol->type};
+            symbol->address = p->regs.count;
+            add_name(p, symbol->name, NAME_REGISTER, (uint32_t)p->regs.count, NULL);
+            LIST_ADD(p->regs, reg);
+        } else {
+            symbol->in_frame = !f->is_kernel;
+            symbol->address = place_at(&f->parameter_bytes, symbol);
+            if (symbol->in_frame)
+                align_stack(f, symbol);
+            add_name(p, symbol->name, NAME_SYMBOL, 0, symbol);
+        }
         LIST_ADD(parameters, symbol);
         if (!is_mark(p, ')'))
             expect_mark(p, ',');
@@ -805,24 +889,33 @@ static void parse_tuning(struct parser *p, struct function *f)
 static void parse_function(struct parser *p, bool is_kernel)
 {
     struct function *f = arena_take(p->module->arena, sizeof *f);
+    struct function *declared;
     struct name *outer, *known;
 
-    *f = (struct function){.is_kernel = is_kernel, .module = p->module, .max_threads = 1024, .line = p->token.line};
+    *f = (struct function){.is_kernel = is_kernel, .module = p->module, .max_threads = 1024, .line = p->token.line, .stack_align = 16};
     outer = p->newest;
+    p->regs.count = 0;
     if (take_mark(p, '(')) { /* return values */
         parse_parameters(p, f);
+        f->returns = f->parameters;
+        f->return_count = f->parameter_count;
         f->parameters = NULL;
         f->parameter_count = 0;
     }
     f->name = take_name(p);
     known = find_name(p, f->name, (uint32_t)strlen(f->name));
+    declared = known && known->kind == NAME_FUNCTION ? known->object : NULL;
+    f->index = declared ? declared->index : (uint32_t)p->functions.count;
+    f->address_taken = declared && declared->address_taken;
+    if (!declared) /* the body may call it */
+        add_name(p, f->name, NAME_FUNCTION, f->index, f);
     if (take_mark(p, '('))
         parse_parameters(p, f);
     while (p->token.kind == TOKEN_WORD && p->token.text[0] == '.')
         parse_tuning(p, f);
     if (take_mark(p, '{')) {
         p->function = f;
-        if (known && known->kind == NAME_FUNCTION && ((struct function *)known->object)->has_body)
+        if (declared && declared->has_body)
             FAIL(p, "function '%s' is defined twice", f->name);
         parse_body(p);
         p->function = NULL;
@@ -830,9 +923,13 @@ static void parse_function(struct parser *p, bool is_kernel)
         expect_mark(p, ';');
     }
     end_scope(p, outer);
-    if (known && known->kind == NAME_FUNCTION && !f->has_body)
+    if (declared) { /* the same function: operands and initial values know it already */
+        f->address_taken |= declared->address_taken;
+        if (f->has_body)
+            *declared = *f;
         return;
-    add_name(p, f->name, NAME_FUNCTION, (uint32_t)p->functions.count, f);
+    }
+    add_name(p, f->name, NAME_FUNCTION, f->index, f);
     LIST_ADD(p->functions, f);
 }
 
@@ -923,6 +1020,8 @@ static void free_lists(struct parser *p)
     free(p->labels.items);
     free(p->label_names.items);
     free(p->operands.items);
+    free(p->in_frame.items);
+    free(p->targets.items);
 }
 
 bool ptx_parse(struct module *module, char **error)

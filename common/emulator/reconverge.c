@@ -6,32 +6,50 @@
  * that had parted. Lanes that exit are expected no longer. A branch inside a loop that meets at the same place as an enclosing
  * parting shares its join, so a loop makes one join however often its lanes leave.
  *
+ * Calls are partings too. Lanes that call together expect each other behind the call, whatever functions they call and however
+ * they part there; ret brings a lane to that join. A join belongs to one activation of its function: lanes of another activation
+ * that come to the same pc pass it by.
+ *
  * Since Volta lanes also progress independently: when no group can run, or the running one has spun long in a loop that polls
  * memory, the one that has waited longest goes on: a runnable group, or the lanes that wait at a join, which then stop waiting for
  * the others. Nothing else releases a join, so instruction counts stay those of structured execution. This is a model: a GPU may
  * interleave both sides of a branch. */
 #include "warp.h"
+#include <stdlib.h>
+#include <string.h>
 
-/* At most 31 joins can be in use: each was made by a parting and stands for lanes that are elsewhere. */
-static int join_new(struct warp *w, uint32_t pc, uint32_t expected, int parent)
+/* At most 31 joins of partings can be in use: each stands for lanes that are elsewhere. Each call that has not returned adds one. */
+static void joins_grow(struct warp *w)
 {
-    for (int j = 0; j < MOST_JOINS; j++)
-        if (!w->joins[j].used) {
-            if (j >= w->join_top)
-                w->join_top = j + 1;
-            w->joins[j] = (struct join){.used = true, .pc = pc, .expected = expected, .parent = parent};
-            return j;
-        }
-    __builtin_trap();
+    w->join_room = w->join_room ? 2 * w->join_room : 64;
+    w->joins = realloc(w->joins, (size_t)w->join_room * sizeof *w->joins);
+    if (!w->joins)
+        abort();
+    memset(w->joins + w->join_top, 0, (size_t)(w->join_room - w->join_top) * sizeof *w->joins);
 }
 
-struct group *group_new(struct warp *w, uint32_t pc, uint32_t mask, int join)
+int join_new(struct warp *w, struct frame *frame, uint32_t pc, uint32_t expected, int parent)
+{
+    int j = w->join_free;
+
+    while (j < w->join_top && w->joins[j].used)
+        j++;
+    if (j == w->join_room)
+        joins_grow(w);
+    w->join_free = j + 1;
+    if (j >= w->join_top)
+        w->join_top = j + 1;
+    w->joins[j] = (struct join){.used = true, .pc = pc, .frame = frame, .expected = expected, .parent = parent};
+    return j;
+}
+
+struct group *group_new(struct warp *w, struct frame *frame, uint32_t pc, uint32_t mask, int join)
 {
     for (int g = 0; g < MOST_GROUPS; g++)
         if (w->groups[g].state == GROUP_FREE) {
             if (g >= w->group_top)
                 w->group_top = g + 1;
-            w->groups[g] = (struct group){.state = GROUP_RUNNABLE, .pc = pc, .mask = mask, .join = join, .since = w->turn++};
+            w->groups[g] = (struct group){.state = GROUP_RUNNABLE, .pc = pc, .mask = mask, .frame = frame, .join = join, .since = w->turn++};
             return &w->groups[g];
         }
     __builtin_trap(); /* 32 lanes cannot make 33 groups */
@@ -40,6 +58,7 @@ struct group *group_new(struct warp *w, uint32_t pc, uint32_t mask, int join)
 void group_run(struct warp *w, struct group *group)
 {
     w->now = group;
+    w->regs = group->frame->regs;
     w->spins = 0;
     w->whole = group->mask == w->live;
     if (w->lanes.bits != group->mask)
@@ -51,8 +70,8 @@ void group_part(struct warp *w, uint32_t taken, uint32_t target, uint32_t next_p
     struct group *now = w->now;
     int join = now->join;
 
-    if (reconv_pc != NO_PC && !(join >= 0 && w->joins[join].pc == reconv_pc))
-        join = join_new(w, reconv_pc, now->mask, now->join);
+    if (reconv_pc != NO_PC && !(join >= 0 && w->joins[join].pc == reconv_pc && w->joins[join].frame == now->frame))
+        join = join_new(w, now->frame, reconv_pc, now->mask, now->join);
     now->join = join;
     if (target == reconv_pc || next_pc == reconv_pc) { /* one side is at its meeting place already */
         uint32_t there = target == reconv_pc ? taken : now->mask & ~taken;
@@ -62,7 +81,7 @@ void group_part(struct warp *w, uint32_t taken, uint32_t target, uint32_t next_p
         now->mask &= ~there;
         now->pc = target == reconv_pc ? next_pc : target;
     } else {
-        group_new(w, target, taken, join);
+        group_new(w, now->frame, target, taken, join);
         now->mask &= ~taken;
         now->pc = next_pc;
     }
@@ -78,8 +97,10 @@ static struct group *join_complete(struct warp *w, int j)
         int parent = join->parent;
         uint32_t mask = join->arrived;
         join->used = false;
+        if (join - w->joins < w->join_free)
+            w->join_free = (int)(join - w->joins);
         if (mask)
-            return group_new(w, join->pc, mask, parent);
+            return group_new(w, join->frame, join->pc, mask, parent);
         if (parent < 0)
             break;
         join = &w->joins[parent];
@@ -102,7 +123,7 @@ bool group_arrive(struct warp *w)
 {
     bool moved = false;
 
-    while (w->now->join >= 0 && w->joins[w->now->join].pc == w->now->pc) {
+    while (w->now->join >= 0 && w->joins[w->now->join].pc == w->now->pc && w->joins[w->now->join].frame == w->now->frame) {
         int j = w->now->join;
         struct group *together;
         if (!w->joins[j].arrived)
@@ -144,7 +165,7 @@ static struct group *release_oldest(struct warp *w, uint64_t before)
     mask = oldest->arrived;
     oldest->arrived = 0;
     oldest->expected &= ~mask;
-    return group_new(w, oldest->pc, mask, oldest->parent);
+    return group_new(w, oldest->frame, oldest->pc, mask, oldest->parent);
 }
 
 bool group_next(struct warp *w)
@@ -169,6 +190,8 @@ void group_exit(struct warp *w, uint32_t mask)
     if (!now->mask)
         now->state = GROUP_FREE;
     joins_forget(w, now->join, mask);
+    if (now->frame->caller)
+        frames_forget(w, now->frame, mask);
     if (now->mask)
         group_run(w, now);
 }

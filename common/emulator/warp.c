@@ -87,14 +87,19 @@ static uint64_t parameter_value(const struct grid *grid, const struct preset *p)
     return value;
 }
 
-/* Rows that stay the same for every block of a launch. */
-void warp_prepare(struct warp *w)
+static void fill64(struct warp *w, uint32_t slot, uint64_t value)
 {
-    const struct function *f = w->block->grid->function;
+    uint64_t *row = warp_row64(w, slot);
 
-    w->code = f->code;
-    w->most_issues = w->block->grid->settings->timeout ? w->block->grid->settings->timeout : UINT64_MAX;
-    w->counts = w->block->worker->counts;
+    for (int i = 0; i < WARP_SIZE; i++)
+        row[i] = value;
+}
+
+void frame_prepare(struct warp *w, struct frame *frame)
+{
+    const struct function *f = frame->function;
+
+    w->regs = frame->regs;
     *warp_predicate(w, 0) = UINT32_MAX;
     for (size_t i = 0; i < f->preset_count; i++) {
         const struct preset *p = &f->presets[i];
@@ -104,26 +109,47 @@ void warp_prepare(struct warp *w)
         } else if (p->type == T_pred) {
             *warp_predicate(w, p->slot) = value ? UINT32_MAX : 0;
         } else if (type_lane_bytes(p->type) == 8) {
-            for (int k = 0; k < WARP_SIZE; k++)
-                warp_row64(w, p->slot)[k] = value;
+            fill64(w, p->slot, value);
         } else {
             fill32(w, p->slot, (uint32_t)value);
         }
     }
 }
 
-void warp_start(struct warp *w)
+void warp_prepare(struct warp *w)
 {
-    const struct function *f = w->block->grid->function;
-    unsigned threads = w->block->threads - w->index * WARP_SIZE;
+    w->code = w->block->grid->function->code;
+    w->most_issues = w->block->grid->settings->timeout ? w->block->grid->settings->timeout : UINT64_MAX;
+    w->counts = w->block->worker->counts;
+    frame_prepare(w, &w->bottom);
+}
 
-    for (size_t i = 0; i < f->preset_count; i++)
-        if (f->presets[i].kind == PRESET_SPECIAL && !is_fixed((enum special)f->presets[i].value))
-            fill_special(w, &f->presets[i]);
+void frame_start(struct warp *w, struct frame *frame, bool new_block, bool moved)
+{
+    const struct function *f = frame->function;
+
+    w->regs = frame->regs;
+    for (size_t i = 0; i < f->preset_count && (new_block || moved); i++) {
+        const struct preset *p = &f->presets[i];
+        if (new_block && p->kind == PRESET_SPECIAL && !is_fixed((enum special)p->value))
+            fill_special(w, p);
+        else if (moved && p->kind == PRESET_LOCAL && type_lane_bytes(p->type) == 8)
+            fill64(w, p->slot, frame->stack + p->value);
+        else if (moved && p->kind == PRESET_LOCAL)
+            fill32(w, p->slot, (uint32_t)(frame->stack + p->value));
+    }
     for (size_t i = 0; i < f->live_in_count; i++) {
         const struct reg *reg = &f->regs[f->live_in[i]];
         memset(w->regs + reg->slot, 0, reg->type == T_pred ? 4 : 32 * type_lane_bytes(reg->type));
     }
+}
+
+void warp_start(struct warp *w)
+{
+    unsigned threads = w->block->threads - w->index * WARP_SIZE;
+
+    frame_start(w, &w->bottom, true, false);
+    w->bottom.top = w->bottom.function->stack_bytes;
     w->present = w->live = threads >= WARP_SIZE ? UINT32_MAX : ((uint32_t)1 << threads) - 1;
     w->traced = trace_wants(w);
     w->watched = w->traced || w->block->grid->settings->checks & (CHECK_RACE | CHECK_INIT);
@@ -131,9 +157,10 @@ void warp_start(struct warp *w)
     w->turn = 0;
     w->issued = 0;
     memset(w->groups, 0, (size_t)w->group_top * sizeof *w->groups);
-    memset(w->joins, 0, (size_t)w->join_top * sizeof *w->joins);
-    w->group_top = w->join_top = 0;
-    group_run(w, group_new(w, 0, w->live, -1));
+    if (w->join_top)
+        memset(w->joins, 0, (size_t)w->join_top * sizeof *w->joins);
+    w->group_top = w->join_top = w->join_free = 0;
+    group_run(w, group_new(w, &w->bottom, 0, w->live, -1));
 }
 
 /* Told of `run` instructions from this one on, before they run. */

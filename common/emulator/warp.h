@@ -32,23 +32,39 @@ enum group_state { GROUP_FREE, GROUP_RUNNABLE, GROUP_AT_BARRIER, GROUP_AT_MEETIN
 struct group {
     enum group_state state;
     uint32_t pc, mask;
+    struct frame *frame; /* the activation they are in */
     int join;       /* where its lanes meet others again: index into warp->joins, or -1 */
     uint64_t since; /* the warp's turn when it began to wait */
     uint8_t barrier;
     void (*finish)(struct warp *, const struct inst *, uint32_t mask); /* at a meeting */
 };
 
-/* A place where lanes that parted at a branch wait for each other. */
+/* One activation of a function, for lanes that called it together (ops_call.c). */
+struct frame {
+    struct frame *caller;            /* NULL: the kernel's own */
+    const struct function *function;
+    char *regs;                      /* its rows of the register file */
+    uint32_t lanes;                  /* those that are in it, or in what it called */
+    uint32_t return_pc;
+    int join;                        /* where its lanes wait for each other once they have returned */
+    uint64_t stack, top;             /* where it begins and ends in the stack of each of its lanes */
+    uint64_t charged;                /* the least that it and its callers take of a GPU's stack */
+    uint64_t block_number;           /* for which the special registers were filled */
+    struct frame *next, *made_before; /* of those that are free; of all */
+};
+
+/* A place where lanes that parted at a branch or called a function wait for each other. */
 struct join {
     bool used;
-    uint32_t pc;       /* the branch's immediate post-dominator */
+    uint32_t pc;       /* the branch's immediate post-dominator, or the instruction behind the call */
+    struct frame *frame;
     uint32_t expected; /* lanes that are still to come or have come */
     uint32_t arrived;
-    int parent;        /* the join of the group that parted */
+    int parent;        /* the join of the group that parted or called */
     uint64_t since;
 };
 
-enum { MOST_GROUPS = 32, MOST_JOINS = 64 };
+enum { MOST_GROUPS = 32 };
 
 struct warp {
     struct block *block;
@@ -58,13 +74,16 @@ struct warp {
     bool traced;           /* EMULATOR_TRACE names it and its block */
     bool watched;          /* a check or the trace wants to see every access */
     unsigned index;        /* in its block */
-    char *regs;            /* the register file, function->frame_bytes */
-    char *local;           /* local memory, lane by lane, function->local_bytes each */
+    char *regs;            /* the running group's activation's rows of the register file */
+    char *local;           /* the lanes' stacks, stack_limit bytes each: local memory, and what calls pass */
+    size_t stack_limit;
+    struct frame bottom, **free_frames, *made; /* the kernel's own; for each part of its program; all but the kernel's */
     uint32_t present, live; /* lanes that exist; those of them that have not exited */
     enum warp_status status;
     struct group groups[MOST_GROUPS], *now;
-    struct join joins[MOST_JOINS];
+    struct join *joins;
     int group_top, join_top; /* beyond these none was used since the block began */
+    int join_room, join_free; /* below join_free all are used */
     struct lanes lanes;    /* of the running group */
     bool whole;            /* the running group is all live lanes */
     uint64_t turn;         /* counts changes of group, so that waits can be ordered by age */
@@ -92,6 +111,7 @@ struct block {
     uint32_t barriers_used; /* a bit for each at which somebody waits */
     uint32_t live;          /* threads that have not exited */
     uint64_t random;
+    struct printed *printed;  /* what it has printed (device_printf.c) */
     struct race_block *race;  /* race.c's, when it watches */
     uint8_t *shared_written;  /* init.c's: a bit a byte */
 };
@@ -109,6 +129,7 @@ struct worker {
     uint64_t issued;                        /* warp instructions of the blocks that have ended */
     struct inst_counts *counts;             /* one an instruction, or NULL when nobody counts */
     const struct allocation **last_reached;  /* one an instruction: the allocation it reached last */
+    struct printed *printed;                 /* by its blocks */
     pthread_t thread;
 };
 
@@ -126,6 +147,7 @@ struct grid {
     const struct settings *settings;
     char *parameters;
     size_t shared_bytes; /* static and dynamic, of a block */
+    size_t stack_limit;  /* bytes of a lane's stack */
     uint64_t workspace;  /* of a cooperative launch: the device address of the grid barrier's words, as %envreg1 and 2 say it */
     uint64_t blocks, id;
     _Atomic uint64_t next_block;
@@ -136,7 +158,9 @@ struct grid {
 };
 
 /* warp.c */
-void warp_prepare(struct warp *warp); /* once a launch, after block_new gave it a register file */
+void warp_prepare(struct warp *warp); /* once a launch, after block_new gave it a register file and stacks */
+void frame_prepare(struct warp *warp, struct frame *frame); /* fills the rows that stay, once a launch */
+void frame_start(struct warp *warp, struct frame *frame, bool new_block, bool moved); /* the rows that change; clears what it may read unwritten */
 void warp_start(struct warp *warp);   /* all present lanes at the kernel's first instruction */
 void warp_run(struct warp *warp);     /* until it stops; warp->status says why */
 
@@ -155,7 +179,15 @@ bool group_next(struct warp *warp);   /* the running group cannot go on: choose 
 void group_exit(struct warp *warp, uint32_t mask);   /* these lanes of the running group end */
 bool group_yield(struct warp *warp);  /* the running group spins: let the one that has waited longest run, if any */
 void group_run(struct warp *warp, struct group *group);
-struct group *group_new(struct warp *warp, uint32_t pc, uint32_t mask, int join);
+struct group *group_new(struct warp *warp, struct frame *frame, uint32_t pc, uint32_t mask, int join);
+int join_new(struct warp *warp, struct frame *frame, uint32_t pc, uint32_t expected, int parent);
+
+/* ops_call.c: lanes of the running group leave this activation and its callers for good. */
+void frames_forget(struct warp *warp, struct frame *frame, uint32_t lanes);
+void frames_free(struct warp *warp);
+/* What a call passes or gets back for a lane of the running group, up to 8 bytes. */
+uint64_t passed_value(struct warp *warp, const struct frame *frame, const struct passed *passed, int lane);
+void passed_set(struct warp *warp, const struct frame *frame, const struct passed *passed, int lane, uint64_t value);
 
 /* ops_sync.c: lanes have exited, so some that wait for them may go on. */
 void meeting_check(struct warp *warp);
