@@ -1,0 +1,861 @@
+#!/usr/bin/env python3
+"""Grades CUDA exercises on the emulator: no GPU, no times, the same verdict on every machine.
+
+    grade.py one EXERCISE [FILE]        a student's view: each requirement, what was measured, the limit, a hint, the score
+    grade.py all FOLDER [--out OUT]     a class: FOLDER/STUDENT/EXERCISE.cu; an interrupted run, started again, goes on
+
+A submission is a .cu file with a function solve(), declared in the exercise's exercise.h. It is compiled, checked for calls that no
+submission needs (link.txt), linked with driver.c, and run in a process of its own with limits. This process makes the inputs, knows
+the expected values and compares; the submission sees neither. Each exercise's spec.py says what is asked: spec_help.py has its words.
+Exit status: 0 full marks, 1 points lost, 2 bad usage, 3 grading is not possible here."""
+import argparse
+import array
+import csv
+import fnmatch
+import hashlib
+import json
+import math
+import multiprocessing
+import os
+import random
+import re
+import resource
+import select
+import shlex
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import spec_help
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+BUILD = ROOT / "build" / "exercises"
+EMULATOR = ROOT / "build" / "emulator"
+FLAGS = ["-O3", "-lineinfo", "-gencode", "arch=compute_75,code=compute_75", "--compress-mode=none"]
+
+# What one submission may use. Instructions are the measure of work; the seconds are a last resort against loops in host code.
+INSTRUCTIONS = 8_000_000        # a warp
+CPU_SECONDS = 20                # all runs of a submission together
+WALL_SECONDS = 120              # one process
+COMPILE_SECONDS = 120
+MEMORY = 2 << 30
+OUTPUT = 1 << 20                # bytes on stdout and stderr
+CHECKED = 6000                  # elements: cases up to here also run with each check that must be silent
+
+CODES = {"int": "i", "unsigned": "I", "float": "f", "double": "d", "long long": "q", "unsigned long long": "Q", "size_t": "Q",
+         "unsigned char": "B"}
+
+
+class Usage(Exception):
+    """The caller's mistake: one sentence, status 2."""
+
+
+class Impossible(Exception):
+    """This machine cannot grade: status 3."""
+
+
+# ---- exercises ----
+class Exercise:
+    def __init__(self, name):
+        self.name, self.folder = name, HERE / name
+        if not (self.folder / "spec.py").is_file():
+            raise Usage(f"there is no exercise {name!r}; there are: {', '.join(exercise_names())}")
+        words = dict(vars(spec_help))
+        exec(compile((self.folder / "spec.py").read_text(), str(self.folder / "spec.py"), "exec"), words)
+        self.title, self.cases, self.requirements = words["TITLE"], words["CASES"], words["REQUIREMENTS"]
+        self.inputs, self.expected, self.time_size = words["inputs"], words["expected"], words.get("TIME")
+        self.structs = words.get("STRUCTS", {})
+        self.parameters = self.read_prototype()
+        self.most = sum(r.points for r in self.requirements)
+        groups = {c.name for c in self.cases}
+        for r in self.requirements:
+            if missing := set(r.on) - groups:
+                raise Usage(f"{name}/spec.py: the requirement {r.name!r} names the cases {sorted(missing)}, which CASES does not have")
+
+    def read_prototype(self):
+        """The parameters of solve() in exercise.h: (kind, name, format of an element)."""
+        text = re.sub(r"//.*|/\*.*?\*/", "", (self.folder / "exercise.h").read_text())
+        found = re.search(r"void\s+solve\s*\(([^)]*)\)\s*;", text)
+        if not found:
+            raise Usage(f"{self.name}/exercise.h does not declare void solve(…);")
+        parameters = []
+        for part in found[1].split(","):
+            match = re.fullmatch(r"\s*(const\s+)?(?:struct\s+)?([\w ]+?)\s*(\*?)\s*(\w+)\s*", part)
+            if not match:
+                raise Usage(f"{self.name}/exercise.h: the parameter {part.strip()!r} is not understood")
+            constant, type_, pointer, name = match.groups()
+            if not pointer and type_ != "size_t":
+                raise Usage(f"{self.name}/exercise.h: {name} is neither a pointer nor a size_t")
+            code = CODES.get(type_) or self.structs.get(type_)
+            if not code:
+                raise Usage(f"{self.name}/exercise.h: the type {type_!r} is not known; a struct's layout goes into STRUCTS of spec.py")
+            parameters.append(("size" if not pointer else "in" if constant else "out", name, code))
+        return parameters
+
+    def digest(self):
+        return digest_of(*(self.folder / f for f in ("spec.py", "exercise.h")))
+
+    def make_cases(self, seed, hidden):
+        """Every case with its input and what must come out. Sizes are those of the spec, some drawn by the seed, and hidden ones."""
+        made = []
+        for group in self.cases:
+            draw = random.Random(f"{seed} {self.name} {group.name}")
+            sizes = list(group.sizes) + [group.drawn(draw) for _ in range(group.draw)]
+            if group.draw:
+                sizes += [group.complete(s) for s in hidden.get(self.name, [])]
+            for size in sizes:
+                made.append(self.make_case(group, size, random.Random(f"{seed} {self.name} {group.name} {size}")))
+        return made
+
+    def make_case(self, group, size, rng, repeat=0, times=1):
+        case = spec_help.Sizes(kind=group.kind, **size)
+        inputs = self.inputs(rng, case)
+        arrays = {}
+        for kind, name, code in self.parameters:
+            if kind == "in":
+                arrays[name] = array.array(code, inputs[name]) # floats are rounded to what the device sees
+        want = self.expected(case, **{name: a.tolist() for name, a in arrays.items()}) if times == 1 else {}
+        header, data = [], []
+        for kind, name, code in self.parameters:
+            if kind == "in":
+                bytes_ = arrays[name].tobytes() * times
+                header.append(f"in {len(bytes_)}")
+                data.append(bytes_)
+            elif kind == "out":
+                count = len(want[name]) if want else 4096
+                header.append(f"out {count * struct.calcsize('<' + code)}")
+            else:
+                header.append(f"size {size[name] * (times if name == self.time_size_name() else 1)}")
+        return Case(group.name, case, want, header, data, repeat)
+
+    def time_size_name(self):
+        return self.time_size[1] if self.time_size else None
+
+
+class Case:
+    def __init__(self, group, sizes, want, header, data, repeat):
+        self.group, self.sizes, self.want, self.header, self.data, self.repeat = group, sizes, want, header, data, repeat
+        self.elements = sizes.elements()
+        self.input_bytes = sum(len(d) for d in data)
+        self.label = ", ".join(f"{k} = {v}" for k, v in sizes.items() if k != "kind")
+
+    def request(self, nonce):
+        head = f"case {nonce} {self.repeat} {len(self.header)}\n" + "".join(line + "\n" for line in self.header)
+        return head.encode() + b"".join(self.data)
+
+
+def exercise_names():
+    return sorted((p.parent.name for p in HERE.glob("*/spec.py")), key=lambda n: (spec_order(n), n))
+
+
+def spec_order(name):
+    """The place in the course: exercises/order.txt, the unlisted ones after."""
+    order = (HERE / "order.txt").read_text().split() if (HERE / "order.txt").exists() else []
+    return order.index(name) if name in order else len(order)
+
+
+def digest_of(*files):
+    h = hashlib.sha256()
+    for f in files:
+        h.update(Path(f).read_bytes() + b"\0")
+    return h.hexdigest()[:24]
+
+
+# ---- from a submission to a program ----
+class Refused(Exception):
+    """The submission cannot be run: why, and what to do."""
+
+
+def nvcc_command():
+    nvcc = os.environ.get("NVCC") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    if not shutil.which(nvcc):
+        raise Impossible("there is no nvcc; `make grade EX=name` finds or installs one")
+    return nvcc
+
+
+def limits(cpu, memory, output):
+    def set_them():
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (output, output))
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    return set_them
+
+
+def kill_group(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def tool(command, scratch, seconds=COMPILE_SECONDS):
+    """Runs a compiler's tool with limits; returns (status, what it wrote)."""
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd=scratch, start_new_session=True,
+                                   preexec_fn=limits(seconds, 4 << 30, 64 << 20), env=os.environ | {"TMPDIR": str(scratch)})
+        try:
+            status = process.wait(timeout=4 * seconds)
+        except subprocess.TimeoutExpired:
+            status = -signal.SIGKILL
+        kill_group(process)
+        process.wait()
+        out.seek(0)
+        return status, out.read(OUTPUT).decode(errors="replace")
+
+
+def read_link_rules():
+    rules = {}
+    for line in (HERE / "link.txt").read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            pattern, _, stand_in = (part.strip() for part in line.partition("->"))
+            rules[pattern] = stand_in
+    return rules
+
+
+def need_driver(nvcc):
+    """driver.o, compiled once for this driver and this compiler."""
+    key = digest_of(HERE / "driver.c", ROOT / "common/emulator/emulator.h")
+    target = BUILD / f"driver-{key}.o"
+    if not target.exists():
+        include = Path(shutil.which(nvcc)).resolve().parent.parent / "include"
+        header = next((p for p in (include, include.parent / "targets/x86_64-linux/include") if (p / "cuda_runtime_api.h").exists()), include)
+        BUILD.mkdir(parents=True, exist_ok=True)
+        new = BUILD / f"driver-{key}-{os.getpid()}.o"
+        status, text = tool([os.environ.get("CC", "cc"), "-std=c11", "-O2", "-isystem", str(header), "-c", str(HERE / "driver.c"), "-o", str(new)], BUILD)
+        if status:
+            raise Impossible(f"driver.c does not compile:\n{text}")
+        new.replace(target)
+    return target
+
+
+def check_symbols(object_, scratch):
+    """Refuses host code that calls what no submission needs; returns the redirections for objcopy."""
+    _, listing = tool(["nm", "-P", str(object_)], scratch)
+    symbols = [line.split()[:2] for line in listing.splitlines() if len(line.split()) >= 2]
+    if not any(name == "solve" and kind == "T" for name, kind in symbols):
+        raise Refused("it defines no solve() with the parameters that exercise.h declares",
+                      "keep the line that declares solve(…) as it is in the skeleton, and do not make it static or a template")
+    rules, redirections = read_link_rules(), []
+    forbidden = []
+    for name, kind in symbols:
+        if kind not in "Uwv":
+            continue
+        rule = next((p for p in rules if fnmatch.fnmatchcase(name, p)), None)
+        if rule is None and kind == "U":
+            forbidden.append(name)
+        elif rule and rules[rule]:
+            redirections.append(f"--redefine-sym={name}={rules[rule]}")
+    if forbidden:
+        raise Refused(f"its host code uses {', '.join(readable(f) for f in sorted(forbidden)[:5])}, which a submission may not",
+                      "solve() launches kernels; it needs no files, processes or copies in memory that the host sees (exercises/link.txt lists what is allowed)")
+    _, code = tool(["objdump", "-d", "--no-show-raw-insn", str(object_)], scratch)
+    if re.search(r"\t(syscall|sysenter|int +\$0x80|svc)\b", code):
+        raise Refused("its host code calls the operating system itself", "no assembler in host code; asm in kernels is allowed")
+    return redirections
+
+
+def readable(symbol):
+    shown = subprocess.run(["c++filt", symbol], capture_output=True, text=True).stdout.strip()
+    return shown or symbol
+
+
+def build(exercise, source, scratch):
+    """The program of a submission; cached by everything that goes into it. Raises Refused."""
+    nvcc = nvcc_command()
+    driver = need_driver(nvcc)
+    text = source.read_bytes()
+    key = hashlib.sha256(b"\0".join([text, (exercise.folder / "exercise.h").read_bytes(), driver.name.encode(), (HERE / "link.txt").read_bytes(),
+                                     (HERE / "grade.py").read_bytes(), nvcc.encode(), repr(FLAGS).encode()])).hexdigest()[:32]
+    program, verdict = BUILD / "programs" / key, BUILD / "programs" / f"{key}.refused"
+    if verdict.exists():
+        raise Refused(*json.loads(verdict.read_text()))
+    if program.exists():
+        return program
+    program.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        new = build_anew(exercise, text, nvcc, driver, scratch)
+    except Refused as e:
+        verdict.write_text(json.dumps(e.args))
+        raise
+    shutil.copy(new, f"{program}-{os.getpid()}")
+    os.replace(f"{program}-{os.getpid()}", program)
+    return program
+
+
+def build_anew(exercise, text, nvcc, driver, scratch):
+    copy, object_, mine, program = (scratch / f for f in ("reduce.cu", "reduce.o", "submission.o", "program"))
+    copy.write_bytes(text)
+    status, said = tool([nvcc, *FLAGS, "-include", str(exercise.folder / "exercise.h"), "-I", str(exercise.folder), "-c", str(copy), "-o", str(object_)], scratch)
+    if status or not object_.exists():
+        said = said.replace(str(scratch) + "/", "").strip()
+        raise Refused("it does not compile:\n" + "\n".join(said.splitlines()[:20]), "the first message of the compiler usually names the cause")
+    redirections = check_symbols(object_, scratch)
+    # Only solve() stays visible: a main, malloc or cudaMalloc of the submission's own replaces nothing.
+    status, said = tool(["objcopy", "--keep-global-symbol=solve", *redirections, str(object_), str(mine)], scratch)
+    if status == 0:
+        status, said = tool([os.environ.get("CC", "cc"), str(driver), str(mine), f"-L{EMULATOR}", "-lcudart", "-lstdc++", "-ldl", "-lm",
+                             f"-Wl,-rpath,{EMULATOR},--enable-new-dtags", "-o", str(program)], scratch)
+    if status:
+        raise Refused("it does not link:\n" + said[:2000], "the message names what is missing")
+    return program
+
+
+# ---- running it ----
+class Answer:
+    """What one case gave: an error, or the bytes and the counters."""
+
+    def __init__(self, error=None, outs=(), counters=None, time_us=None):
+        self.error, self.outs, self.counters, self.time_us = error, list(outs), counters or {}, time_us
+
+
+class Runner:
+    """Runs cases of one program, in as few processes as its faults allow, within one allowance of CPU seconds."""
+
+    def __init__(self, program, scratch, sandbox, gpu=None):
+        self.program, self.scratch, self.sandbox, self.gpu = program, scratch, sandbox, gpu
+        self.left = CPU_SECONDS
+        self.reports = []
+
+    def run(self, cases, until_error=False, **settings):
+        """An Answer a case. `until_error`: the cases after the first error are not run (None)."""
+        answers, secret = [], random.SystemRandom()
+        while len(answers) < len(cases):
+            rest = cases[len(answers):]
+            if self.left < 1:
+                answers += [Answer("not run: the time allowed for this submission is used up")] * len(rest)
+                break
+            nonces = [f"{secret.getrandbits(64):016x}" for _ in rest]
+            text, ended, said = self.process(b"".join(c.request(n) for c, n in zip(rest, nonces)), settings)
+            got = parse_answers(text, nonces)
+            if len(got) < len(rest) and not (got and got[-1].error):
+                got.append(Answer(ended + last_words(said)))
+            for a in got:
+                if a.error and "fault:" in said and "fault:" not in a.error:
+                    a.error += last_words(said)
+            answers += got
+            if until_error and answers[-1].error:
+                break
+        return answers
+
+    def process(self, requests, settings):
+        """One process with these requests on descriptor 3: what it answered on 4, how it ended, what it said on stderr."""
+        request_read, request_write = os.pipe()
+        answer_read, answer_write = os.pipe()
+        environment = {"PATH": "/usr/bin:/bin", "EMULATOR_THREADS": "1", "EMULATOR_TIMEOUT": str(INSTRUCTIONS), **settings}
+        if self.gpu:
+            environment["LD_LIBRARY_PATH"] = self.gpu
+        before = os.times()
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            def arrange():
+                os.dup2(request_read, 103), os.dup2(answer_write, 104)
+                os.dup2(103, 3), os.dup2(104, 4)
+                os.closerange(5, 256)
+                if self.gpu is None:
+                    limits(int(math.ceil(self.left)), MEMORY, OUTPUT)()
+                    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0)) # no fork; root is exempt, so grade as another user
+            process = subprocess.Popen([*self.sandbox, str(self.program)], stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=self.scratch,
+                                       env=environment, start_new_session=True, close_fds=False, preexec_fn=arrange)
+            os.close(request_read), os.close(answer_write)
+            text, in_time = converse(request_write, answer_read, requests, time.monotonic() + WALL_SECONDS)
+            if in_time and wait_briefly(process):
+                ended = how_it_ended(process.returncode)
+            else:
+                ended = "it did not end"
+            kill_group(process)
+            process.wait()
+            err.seek(0)
+            said = err.read(OUTPUT).decode(errors="replace")
+        after = os.times()
+        self.left -= after.children_user + after.children_system - before.children_user - before.children_system
+        return text, ended, said
+
+
+def wait_briefly(process):
+    try:
+        process.wait(timeout=10)
+        return True
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def how_it_ended(status):
+    if status < 0:
+        name = signal.Signals(-status).name
+        known = {"SIGXFSZ": f"it wrote more than {OUTPUT >> 20} MiB of output", "SIGXCPU": "its host code ran too long",
+                 "SIGKILL": "it was killed: too long, or too much memory", "SIGSEGV": "its host code crashed (SIGSEGV): device memory cannot be read on the host"}
+        return known.get(name, f"its host code crashed ({name})")
+    return f"the program ended with status {status} before it had answered"
+
+
+def last_words(said):
+    """The first fault report, or the last line."""
+    lines = said.strip().splitlines()
+    at = next((i for i, line in enumerate(lines) if line.startswith("fault:")), None)
+    if at is not None:
+        return "; " + " ".join(line.strip() for line in lines[at:at + 2])[:500]
+    return "; it said: " + lines[-1][:200] if lines else ""
+
+
+def converse(write_fd, read_fd, requests, deadline):
+    """Feeds the requests and collects the answers until the other side closes; (text, ended in time)."""
+    os.set_blocking(write_fd, False)
+    got, sent, view = [], 0, memoryview(requests)
+    try:
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0 or sum(map(len, got)) > 64 << 20:
+                return b"".join(got), False
+            readable_, writable, _ = select.select([read_fd], [write_fd] if write_fd >= 0 else [], [], min(left, 1))
+            if writable:
+                try:
+                    sent += os.write(write_fd, view[sent:sent + 65536])
+                except BrokenPipeError:
+                    sent = len(requests)
+                if sent >= len(requests):
+                    os.close(write_fd)
+                    write_fd = -1
+            if readable_:
+                part = os.read(read_fd, 65536)
+                if not part:
+                    return b"".join(got), True
+                got.append(part)
+    finally:
+        if write_fd >= 0:
+            os.close(write_fd)
+        os.close(read_fd)
+
+
+def parse_answers(text, nonces):
+    """The leading answers that are whole and repeat their nonce."""
+    answers = []
+    for chunk, nonce in zip(text.decode(errors="replace").split("\nend\n"), nonces):
+        lines = chunk.strip().splitlines()
+        if not lines or lines[0] != f"answer {nonce}":
+            break
+        a = Answer()
+        for line in lines[1:]:
+            word, _, rest = line.partition(" ")
+            if word == "error":
+                a.error = rest
+            elif word == "counter":
+                name, value = rest.split()
+                a.counters[name] = float(value)
+            elif word == "out":
+                a.outs.append(bytes.fromhex(rest))
+            elif word == "time_us":
+                a.time_us = float(rest)
+        if a.error is None and not a.counters:
+            break
+        answers.append(a)
+    return answers
+
+
+# ---- the verdict on one case ----
+def close_enough(got, want, tolerance):
+    """NaN compares false, so NaN fails."""
+    return got == want or abs(got - want) <= tolerance
+
+
+def flat(code, data):
+    return [v for item in struct.iter_unpack("<" + code, data) for v in item]
+
+
+def wrong_because(exercise, case, answer):
+    """None if the answer is right, else what is wrong with it."""
+    if answer.error:
+        return answer.error
+    outs = iter(answer.outs)
+    for kind, name, code in exercise.parameters:
+        if kind != "out":
+            continue
+        got = flat(code, next(outs, b""))
+        want = [w if isinstance(w, tuple) else (w, 0) for w in case.want[name]]
+        per_item = len(code)
+        if per_item > 1: # structs: expected() gives a tuple of (value, tolerance) or plain values an item
+            want = [v if isinstance(v, tuple) else (v, 0) for item in case.want[name] for v in item]
+        if len(got) != len(want):
+            return f"{name} came back with {len(got)} values, not {len(want)}"
+        bad = [i for i, (g, (w, t)) in enumerate(zip(got, want)) if not close_enough(g, w, t)]
+        if bad:
+            i = bad[0]
+            within = f" (within {want[i][1]:.3g})" if want[i][1] else ""
+            many = f"; {len(bad)} of {len(want)} are wrong" if len(want) > 1 else ""
+            poison = " (never written)" if is_poison(code, got[i], i) else ""
+            return f"{name}[{i // per_item}] is {shown(got[i])}{poison}, should be {shown(want[i][0])}{within}{many}"
+    return no_device_work(case, answer.counters)
+
+
+def is_poison(code, value, i):
+    item = code[i % len(code)]
+    return value == struct.unpack("<" + item, b"\xa5" * struct.calcsize("<" + item))[0]
+
+
+def no_device_work(case, counters):
+    """The counters must prove that the device read the input and computed on it."""
+    if counters["to_host"]:
+        return f"{counters['to_host']:.0f} bytes were copied to the host: the device has to do the work, and solve() leaves the result there"
+    if counters["input_changed"]:
+        return "the input was changed"
+    if "global_load_sectors" in counters:
+        need = case.input_bytes // 32
+        if counters["global_load_sectors"] < need:
+            return f"the kernels read {counters['global_load_sectors']:.0f} sectors of 32 bytes, the input has {need}: the result was not computed from it"
+        if counters["active_lanes"] < case.elements:
+            return f"the kernels executed {counters['active_lanes']:.0f} operations on {case.elements} elements: the result was not computed from them"
+    return None
+
+
+def shown(value):
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
+# ---- the verdict on a submission ----
+def judge(exercise, cases, source, sandbox=(), gpu=None, time_points=0):
+    """The result as plain data: score, most, and a line a requirement."""
+    result = {"exercise": exercise.name, "title": exercise.title, "score": 0, "most": exercise.most, "refused": None, "requirements": []}
+    scratch = Path(tempfile.mkdtemp(prefix="grade-"))
+    os.chmod(scratch, 0o755)
+    try:
+        try:
+            program = build(exercise, source, scratch)
+        except Refused as e:
+            result["refused"] = {"why": e.args[0], "hint": e.args[1]}
+            for r in exercise.requirements:
+                result["requirements"].append(outcome(r, False, "not run", ""))
+            return result
+        work = scratch / "work"
+        work.mkdir()
+        runner = Runner(program, work, list(sandbox))
+        measured = measure(exercise, cases, runner)
+        for r in exercise.requirements:
+            passed, what, limit = r.judge(measured)
+            result["requirements"].append(outcome(r, passed, what, limit))
+        if gpu:
+            result["time"] = time_it(exercise, cases, source, program, scratch, gpu)
+            if time_points:
+                add_time_requirement(result, time_points)
+        result["score"] = sum(r["points"] for r in result["requirements"] if r["passed"])
+        return result
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def outcome(r, passed, what, limit):
+    return {"name": r.name, "text": r.text, "passed": bool(passed), "points": r.points, "measured": what, "limit": limit, "hint": r.hint}
+
+
+def measure(exercise, cases, runner):
+    """Every case twice, with blocks and warps in both orders; then the small ones again under each check that must be silent."""
+    plain = runner.run(cases, EMULATOR_CHECK="none")
+    backwards = runner.run(cases, EMULATOR_CHECK="none", EMULATOR_SCHEDULE="reversed")
+    measured = spec_help.Measured()
+    for case, first, second in zip(cases, plain, backwards):
+        why = wrong_because(exercise, case, first)
+        if not why and (why := wrong_because(exercise, case, second)):
+            why += " (when blocks and warps run in the opposite order)"
+        measured.add(case.group, case, why, first.counters)
+    small = [c for c in cases if c.elements <= CHECKED]
+    for check in sorted({r.check for r in exercise.requirements if r.check}):
+        answers = runner.run(small, until_error=True, EMULATOR_CHECK=check)
+        without = {id(c): a.error for c, a in zip(cases, plain)}
+        finding = next(((c, a.error) for c, a in zip(small, answers) if a.error and not without[id(c)]), None)
+        measured.findings[check] = finding and f"{finding[0].label}: {finding[1]}"
+    return measured
+
+
+# ---- time, where there is a GPU ----
+def gpu_runtime():
+    """The folder of NVIDIA's runtime, if there is a GPU to use it on."""
+    folder = os.environ.get("CUDART_DIR", "")
+    return folder if os.path.exists("/dev/nvidiactl") and os.path.exists(os.path.join(folder, "libcudart.so.13")) else None
+
+
+def time_it(exercise, cases, source, program, scratch, gpu):
+    """Microseconds of solve() for the submission and for the reference solution, on this machine, one after the other."""
+    if not exercise.time_size:
+        return None
+    size, _, times = exercise.time_size
+    group = next(g for g in exercise.cases if g.kind is None or g.draw) if exercise.cases else exercise.cases[0]
+    case = exercise.make_case(group, size, random.Random(1), repeat=20, times=times)
+    timed = {}
+    solution = HERE / "solutions" / exercise.name / "reduce.cu"
+    programs = {"submission": program}
+    if solution.exists():
+        own = scratch / "reference"
+        own.mkdir()
+        programs["reference"] = build(exercise, solution, own)
+    for who, p in programs.items():
+        answer = Runner(p, scratch, [], gpu=gpu).run([case])[0]
+        timed[who] = answer.time_us if not answer.error else None
+        if answer.error:
+            timed[f"{who}_error"] = answer.error
+    return timed
+
+
+def add_time_requirement(result, points):
+    timed = result["time"] or {}
+    mine, reference = timed.get("submission"), timed.get("reference")
+    passed = bool(mine and reference and mine <= 1.25 * reference)
+    result["most"] += points
+    result["requirements"].append({"name": "time", "text": "as fast as the reference on this GPU", "passed": passed, "points": points,
+                                   "measured": f"{mine} us", "limit": f"{reference and 1.25 * reference} us", "hint": "compare the counters with the limits above"})
+
+
+# ---- reports ----
+def report(result, source, seed, out=sys.stdout):
+    print(f"{result['exercise']}: {result['title']}   ({source}, seed {seed})\n", file=out)
+    if result["refused"]:
+        print(f"  not run: {result['refused']['why']}\n  hint: {result['refused']['hint']}\n", file=out)
+    width = max(len(r["text"]) for r in result["requirements"])
+    for r in result["requirements"]:
+        mark = "passed" if r["passed"] else "FAILED"
+        limit = f"   (limit: {r['limit']})" if r["limit"] else ""
+        print(f"  {mark}  {r['points'] if r['passed'] else 0:>2}/{r['points']:<2}  {r['text']:<{width}}  {r['measured']}{limit}", file=out)
+        if not r["passed"] and not result["refused"] and r["hint"]:
+            print(f"                 hint: {r['hint']}", file=out)
+    timed = result.get("time")
+    if timed:
+        reference = f", the reference {timed['reference']} us" if timed.get("reference") else ""
+        print(f"\n  on this GPU: {timed.get('submission')} us{reference}   (median of 20; not graded unless the teacher asks)", file=out)
+    print(f"\n  score: {result['score']} of {result['most']}", file=out)
+
+
+def gradescope(results):
+    """Gradescope's results.json for one student."""
+    tests = []
+    for result in results:
+        if result["refused"]:
+            tests.append({"name": f"{result['exercise']}: can be run", "score": 0, "max_score": 0, "status": "failed",
+                          "output": f"{result['refused']['why']}\nhint: {result['refused']['hint']}"})
+        for r in result["requirements"]:
+            output = r["measured"] + (f"\nlimit: {r['limit']}" if r["limit"] else "") + ("" if r["passed"] or not r["hint"] else f"\nhint: {r['hint']}")
+            tests.append({"name": f"{result['exercise']}: {r['text']}", "score": r["points"] if r["passed"] else 0, "max_score": r["points"],
+                          "status": "passed" if r["passed"] else "failed", "output": output})
+    return {"score": sum(r["score"] for r in results), "visibility": "visible", "stdout_visibility": "hidden", "tests": tests}
+
+
+def clean_xml(text):
+    return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd]", "?", text)
+
+
+def junit(results):
+    """JUnit XML: a suite a submission, a test a requirement. `results`: (student, result)."""
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
+    for student, result in results:
+        failed = sum(not r["passed"] for r in result["requirements"])
+        suite = f"{student}.{result['exercise']}" if student else result["exercise"]
+        lines.append(f"  <testsuite name={quoteattr(clean_xml(suite))} tests=\"{len(result['requirements'])}\" failures=\"{failed}\">")
+        for r in result["requirements"]:
+            case = f"    <testcase classname={quoteattr(clean_xml(suite))} name={quoteattr(clean_xml(r['text']))}"
+            why = r["measured"] if not result["refused"] else result["refused"]["why"]
+            lines.append(case + "/>" if r["passed"] else f"{case}><failure message={quoteattr(clean_xml(why))}/></testcase>")
+        lines.append("  </testsuite>")
+    return "\n".join([*lines, "</testsuites>", ""])
+
+
+def write_class(out, entries):
+    """class.csv, results.xml and a results.json a student, from the journal."""
+    names = [n for n in exercise_names() if any(e["result"]["exercise"] == n for e in entries)]
+    students = sorted({e["student"] for e in entries})
+    by = {(e["student"], e["result"]["exercise"]): e["result"] for e in entries}
+    with open(out / "class.csv", "w", newline="") as f:
+        table = csv.writer(f)
+        table.writerow(["student", *names, "total"])
+        for s in students:
+            scores = [by[s, n]["score"] if (s, n) in by else "" for n in names]
+            table.writerow([as_cell(s), *scores, sum(x for x in scores if x != "")])
+        table.writerow(["(most)", *(next(e["result"]["most"] for e in entries if e["result"]["exercise"] == n) for n in names), ""])
+    (out / "results.xml").write_text(junit([(s, by[s, n]) for s in students for n in names if (s, n) in by]))
+    for s in students:
+        (out / "students" / s).mkdir(parents=True, exist_ok=True)
+        (out / "students" / s / "results.json").write_text(json.dumps(gradescope([by[s, n] for n in names if (s, n) in by]), indent=1))
+
+
+def as_cell(text):
+    """A folder named =1+1 must not become a formula in a spreadsheet."""
+    return "'" + text if text[:1] in "=+-@" else text
+
+
+# ---- one submission, a class ----
+def read_seeds(path):
+    """The seed and the hidden sizes: {"seed": 1, "sizes": {"max": [{"n": 777}]}}."""
+    try:
+        data = json.loads(Path(path).read_text())
+        return data["seed"], data.get("sizes", {})
+    except (OSError, ValueError, KeyError, TypeError) as e:
+        raise Usage(f"{path} is not a seed file ({e}); one looks like this: {{\"seed\": 42, \"sizes\": {{\"max\": [{{\"n\": 777}}]}}}}")
+
+
+def seeds_of(options):
+    if options.seed_file:
+        return read_seeds(options.seed_file)
+    return options.seed if options.seed is not None else random.SystemRandom().randrange(1, 10**6), {}
+
+
+def grade_one(options):
+    exercise = Exercise(options.exercise)
+    source = Path(options.file or exercise.folder / "reduce.cu")
+    if not source.is_file():
+        raise Usage(f"there is no file {source}")
+    seed, hidden = seeds_of(options)
+    gpu = gpu_runtime() if options.time != "no" else None
+    result = judge(exercise, exercise.make_cases(seed, hidden), source, shlex.split(options.sandbox), gpu, options.time_points)
+    report(result, source, "hidden" if options.seed_file else seed)
+    if options.gradescope:
+        Path(options.gradescope).write_text(json.dumps(gradescope([result]), indent=1))
+    if options.junit:
+        Path(options.junit).write_text(junit([("", result)]))
+    if options.json:
+        Path(options.json).write_text(json.dumps(result, indent=1))
+    return 0 if result["score"] == result["most"] else 1
+
+
+def find_submissions(folder):
+    """(student, exercise, file): FOLDER/STUDENT/EXERCISE.cu or FOLDER/STUDENT/EXERCISE/reduce.cu."""
+    found, strange = [], []
+    names = set(exercise_names())
+    for student in sorted(p for p in Path(folder).iterdir() if p.is_dir()):
+        for f in sorted([*student.glob("*.cu"), *student.glob("*/reduce.cu")]):
+            name = f.stem if f.parent == student else f.parent.name
+            (found if name in names else strange).append((student.name, name, f))
+    for student, name, f in strange:
+        print(f"not graded: {f}: there is no exercise {name!r}", file=sys.stderr)
+    return found
+
+
+WORK = {}
+
+
+def worker(job):
+    """One submission in a worker process. Whatever happens in it, it is an entry of the journal."""
+    student, name, path, key = job
+    try:
+        exercise, cases = WORK[name]
+        if Path(path).is_symlink() or Path(path).stat().st_size > 1 << 20:
+            raise Refused("it is a link or larger than a megabyte", "hand in the file itself")
+        result = judge(exercise, cases, Path(path), WORK["sandbox"])
+    except Exception as e: # one submission costs itself alone
+        exercise = WORK[name][0]
+        result = {"exercise": name, "title": exercise.title, "score": 0, "most": exercise.most,
+                  "refused": {"why": f"it could not be graded: {e}", "hint": "look at this one by hand"},
+                  "requirements": [outcome(r, False, "not run", "") for r in exercise.requirements]}
+    return {"student": student, "key": key, "result": result}
+
+
+def read_journal(path):
+    """The seed of the run, and its entries by key. A last line cut off by the interruption is dropped."""
+    seed, entries = None, {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if "key" in entry:
+            entries[entry["key"]] = entry
+        elif "seed" in entry:
+            seed = entry["seed"]
+    return seed, entries
+
+
+def grade_all(options):
+    if not Path(options.folder).is_dir():
+        raise Usage(f"there is no folder {options.folder}")
+    out = Path(options.out)
+    out.mkdir(parents=True, exist_ok=True)
+    journal = out / "journal.jsonl"
+    seed_before, done = read_journal(journal)
+    seed, hidden = seeds_of(options)
+    if not options.seed_file and options.seed is None and seed_before is not None:
+        seed = seed_before # a run that goes on keeps its inputs
+    need_driver(nvcc_command())
+    submissions = find_submissions(options.folder)
+    WORK["sandbox"] = shlex.split(options.sandbox)
+    for name in {s[1] for s in submissions}:
+        WORK[name] = (e := Exercise(name)), e.make_cases(seed, hidden)
+    grader = digest_of(HERE / "grade.py", HERE / "spec_help.py", HERE / "driver.c", HERE / "link.txt")
+    jobs = []
+    for student, name, path in submissions:
+        key = hashlib.sha256(f"{student}\0{name}\0{digest_of(path)}\0{WORK[name][0].digest()}\0{seed}\0{hidden}\0{grader}".encode()).hexdigest()[:24]
+        jobs.append((student, name, str(path), key))
+    left = [j for j in jobs if j[3] not in done]
+    print(f"{len(jobs)} submissions of {len({j[0] for j in jobs})} students; {len(jobs) - len(left)} graded before, {len(left)} to do (seed {'hidden' if options.seed_file else seed})")
+    start, ended = time.monotonic(), 0
+    with open(journal, "a+b") as log:
+        end_partial_line(log)
+        if seed != seed_before:
+            log.write(json.dumps({"seed": seed}).encode() + b"\n")
+        with multiprocessing.get_context("fork").Pool(options.jobs, initializer=ignore_interrupt) as pool:
+            for entry in pool.imap_unordered(worker, left):
+                done[entry["key"]] = entry
+                log.write(json.dumps(entry).encode() + b"\n")
+                log.flush()
+                os.fsync(log.fileno())
+                ended += 1
+                r = entry["result"]
+                print(f"  [{ended}/{len(left)}] {entry['student']}: {r['exercise']} {r['score']} of {r['most']}{' (not run)' if r['refused'] else ''}", flush=True)
+    seconds = time.monotonic() - start
+    write_class(out, [done[j[3]] for j in jobs])
+    rate = f", {60 * ended / seconds:.0f} a minute" if ended else ""
+    print(f"{ended} graded in {seconds:.0f} s{rate}; see {out}/class.csv, {out}/results.xml, {out}/students/*/results.json")
+    return 0
+
+
+def end_partial_line(log):
+    """An interrupted write may have left half a line."""
+    size = log.seek(0, os.SEEK_END)
+    if size:
+        log.seek(size - 1)
+        if log.read(1) != b"\n":
+            log.write(b"\n")
+
+
+def ignore_interrupt():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Grades CUDA exercises on the emulator.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    one, every = commands.add_parser("one", help="grade one file"), commands.add_parser("all", help="grade a class")
+    commands.add_parser("list", help="the exercises")
+    one.add_argument("exercise")
+    one.add_argument("file", nargs="?", help="default: exercises/EXERCISE/reduce.cu")
+    one.add_argument("--gradescope", metavar="FILE", help="write Gradescope's results.json")
+    one.add_argument("--junit", metavar="FILE", help="write JUnit XML")
+    one.add_argument("--json", metavar="FILE", help="write the result as JSON")
+    one.add_argument("--time", choices=["auto", "no"], default="auto", help="with a GPU: time it against the reference (default auto)")
+    one.add_argument("--time-points", type=int, default=0, metavar="P", help="points for being at most 1.25 times as slow as the reference")
+    every.add_argument("folder", help="FOLDER/STUDENT/EXERCISE.cu")
+    every.add_argument("--out", default="graded", help="folder of the results and the journal (default graded)")
+    every.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    for p in (one, every):
+        p.add_argument("--seed", type=int, help="default: drawn, and printed")
+        p.add_argument("--seed-file", metavar="FILE", help="a hidden seed and hidden sizes, as JSON")
+        p.add_argument("--sandbox", default="", metavar="COMMAND", help="put before every submission's program")
+    options = parser.parse_args()
+    if options.command == "list":
+        print("\n".join(f"{n:<14} {Exercise(n).title}" for n in exercise_names()))
+        return 0
+    return grade_one(options) if options.command == "one" else grade_all(options)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Usage as e:
+        print(f"grade: {e}", file=sys.stderr)
+        sys.exit(2)
+    except Impossible as e:
+        print(f"grade: {e}", file=sys.stderr)
+        sys.exit(3)
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on where it stopped", file=sys.stderr)
+        sys.exit(130)
