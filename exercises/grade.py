@@ -396,7 +396,9 @@ def how_it_ended(status):
 
 
 def last_words(said):
-    """The first fault report, or the last line."""
+    """The first fault report, with the names of the source, or the last line."""
+    said = re.sub(r"\w+\.ptx:\d+ \(([^)]*)\)", r"\1", said)
+    said = re.sub(r"\b_Z+(\d+)(\w+)", lambda m: m[2][:int(m[1])], said)
     lines = said.strip().splitlines()
     at = next((i for i, line in enumerate(lines) if line.startswith("fault:")), None)
     if at is not None:

@@ -119,7 +119,7 @@ class Limit(Requirement):
 
 
 def tidy(x):
-    return f"{x:.4g}" if x != int(x) else f"{int(x)}"
+    return f"{x:.0f}" if x == int(x) or abs(x) >= 1000 else f"{x:.4g}"
 
 
 class at_most(Limit):

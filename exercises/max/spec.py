@@ -1,0 +1,41 @@
+TITLE = "The largest element"
+
+CASES = [
+    cases("mixed", n=[2, 31, 256, 1000], draw=2),
+    cases("negative", kind="negative", n=[1, 33, 300, 2049], draw=1),
+    cases("nan", kind="nan", n=[4, 64, 777, 40000]),
+    cases("nothing", n=[0]),
+    cases("all nan", kind="all nan", n=[3, 200]),
+    cases("large", n=[100003]),
+]
+
+
+def inputs(rng, case):
+    if case.kind == "all nan":
+        return {"input": [math.nan] * case.n}
+    top = -1000.0 if case.kind == "negative" else 1000.0
+    values = [rng.uniform(-5000.0, top) for _ in range(case.n)]
+    if case.kind == "nan":
+        for i in rng.sample(range(case.n), case.n // 4):
+            values[i] = math.nan
+        return {"input": values}
+    return {"input": uneven(rng, values)}
+
+
+def expected(case, input):
+    return {"output": [max((x for x in input if not math.isnan(x)), default=-math.inf)]}
+
+
+REQUIREMENTS = [
+    right("mixed", 2, "the largest of positive and negative elements", on=["mixed", "large"],
+          hint="try n = 1, 31 and 257 on paper: which threads load, and what do the others put into the tile?"),
+    right("negative", 3, "the largest where all are negative",
+          hint="what must a thread without an element contribute? Not 0, and not FLT_MIN, which is the smallest positive float: -INFINITY"),
+    right("nan", 2, "NaNs are left out", on=["nan", "all nan"],
+          hint="a > b is false where one is NaN; fmaxf returns the operand that is a number"),
+    right("nothing", 1, "-INFINITY where n = 0", hint="a grid of 0 blocks is an error; something has to write output[0]"),
+    at_most("reads", 2, "every element is read from global memory once", "global_load_sectors", on="large",
+            fewest=lambda m: math.ceil(m.n / 8), times=1.1,
+            hint="neighbouring threads should read neighbouring elements, once"),
+]
+TIME = ({"n": 65536}, "n", 256)

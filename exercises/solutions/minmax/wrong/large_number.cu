@@ -1,0 +1,1 @@
+// loses: extreme 2; a billion is not the largest int

@@ -1,0 +1,33 @@
+// loses: race 5; volatile keeps the compiler from caching, and orders nothing between lanes
+#include "exercise.h"
+
+__global__ void reduce(const int *input, size_t n, long long *sums)
+{
+    __shared__ int tile[256];
+    unsigned tid = threadIdx.x;
+    size_t i = (size_t)blockIdx.x * 512 + tid;
+
+    tile[tid] = (i < n ? input[i] : 0) + (i + 256 < n ? input[i + 256] : 0);
+    __syncthreads();
+    for (unsigned stride = 128; stride > 32; stride /= 2) {
+        if (tid < stride)
+            tile[tid] += tile[tid + stride];
+        __syncthreads();
+    }
+    if (tid < 32) {
+        volatile int *t = tile;
+        t[tid] += t[tid + 32];
+        t[tid] += t[tid + 16];
+        t[tid] += t[tid + 8];
+        t[tid] += t[tid + 4];
+        t[tid] += t[tid + 2];
+        t[tid] += t[tid + 1];
+    }
+    if (tid == 0)
+        sums[blockIdx.x] = tile[0];
+}
+
+void solve(const int *input, size_t n, long long *sums)
+{
+    reduce<<<(unsigned)((n + 511) / 512), 256>>>(input, n, sums);
+}

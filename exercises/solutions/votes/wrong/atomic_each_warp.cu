@@ -1,0 +1,1 @@
+// loses: atomics 1; an atomic a warp
