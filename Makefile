@@ -8,6 +8,7 @@ STEPS := step0_naive step1_shared step2_nodiverge step3_nobank step4_halfblocks 
 
 # ---- what the command line may say ----
 TYPE   ?= int#               int, float or double
+CSV ?=#                     make validate writes its table there
 DEVICE ?= auto#              auto, gpu or emulator
 N      ?= 2^25#              sizes, as --n takes them
 BLOCK  ?= 256#               threads a block, as --block takes them
@@ -65,8 +66,9 @@ DEPS       = -MMD -MP -MF $(@:.o=.d)
 
 HARNESS_FLAGS := -std=c11 $(OPTIMISE) -ffp-contract=off $(WARNINGS) $(SANITIZER) -DTYPE_$(TYPE) -Icommon -isystem $(CUDA_INCLUDE) \
     -DEMULATOR_DIR='"$(RUNPATH)"' -DCUDART_DIR='"$(CUDA_RUNTIME)"' -DCOUNTERS_DIR='"$(CURDIR)/$(BUILD)/counters"'
-EMULATOR_FLAGS := -std=c11 $(OPTIMISE) -fPIC -fno-semantic-interposition -pthread -ffp-contract=off -Wall -Wextra $(SANITIZER) \
-    -isystem $(CUDA_INCLUDE)
+# Without -fno-ipa-icf gcc 12 folds lane functions that are alike and leaves some of them empty (slct.s64, which wrote nothing).
+EMULATOR_FLAGS := -std=c11 $(OPTIMISE) $(if $(findstring clang,$(CC)),,-fno-ipa-icf) -fPIC -fno-semantic-interposition -pthread -ffp-contract=off \
+    -Wall -Wextra $(SANITIZER) -isystem $(CUDA_INCLUDE)
 GENCODE := $(if $(filter native,$(ARCH)),-gencode arch=native$(comma)code=native,\
     $(foreach a,$(ARCH),-gencode arch=compute_$(a)$(comma)code=sm_$(a))) -gencode arch=compute_75,code=compute_75
 NVCC_FLAGS := -O3 -lineinfo $(GENCODE) --compress-mode=none --threads 2 -DTYPE_$(TYPE) -Icommon -Xcompiler -Wall
@@ -79,7 +81,7 @@ $(BUILD)/link_flags: CONTENT = $(TYPE) $(CUDA_NVCC) $(LINK_FLAGS)
 $(OBJECTS)/flags $(BUILD)/emulator/flags $(BUILD)/link_flags: FORCE
 	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(CONTENT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(CONTENT))' > $@
 
-.PHONY: FORCE help run test test-gpu plot steps diffs doctor clean sanitize lint bench-emulator emulator
+.PHONY: FORCE help run test test-slow test-gpu test-programs accept coverage plot steps diffs doctor clean sanitize lint bench-emulator emulator
 FORCE:
 
 # ---- help ----
@@ -95,6 +97,10 @@ help:
 	@echo 'make lint             warnings of gcc and clang as errors; cppcheck and clang-format where installed'
 	@echo 'make bench-emulator   how many warp instructions a second the emulator executes'
 	@echo 'make test-gpu         the tests that need a GPU'
+	@echo 'make validate         the exact counters beside those of ncu, on a GPU; CSV=file keeps them'
+	@echo 'make test-slow        the tests that take minutes'
+	@echo 'make accept           write the expected error messages of tests/errors anew'
+	@echo 'make coverage         how many lines of the emulator the tests reach, file by file'
 	@echo 'make clean            remove what was built (.venv stays)'
 	@echo 'Variables: TYPE=int|float|double DEVICE=auto|gpu|emulator N=2^25 BLOCK=256 REPEAT=20 SEED=1 ARCH="90 100" V=1'
 	@echo '           CC=compiler NVCC=file CUDA_HOME=folder CUDA=wheel (the CUDA compiler from PyPI)'
@@ -127,7 +133,9 @@ STEP_PROGRAMS := $(STEPS:%=$(PROGRAMS)%/run)
 steps: $(STEP_PROGRAMS)
 print-steps: # for scripts: this Makefile holds the only list
 	@echo $(STEPS)
-.PHONY: print-steps
+.PHONY: print-steps print-runtime
+print-runtime:
+	@echo $(CUDA_RUNTIME)
 
 # stepN builds the step and leaves a link to its folder; diffN shows what changed.
 number = $(patsubst step%,%,$(firstword $(subst _, ,$(1))))
@@ -179,13 +187,51 @@ run: steps
 	echo; python3 plots/table.py $(BUILD)/run.csv || failed=1; exit $$failed
 
 # ---- tests, plots ----
-test: steps
-	@python=$$($(SETUP) python pytest) && $$python -m pytest -q tests
-test-gpu: steps
-	@python=$$($(SETUP) python pytest) && $$python -m pytest -q tests -m gpu
+# Programs of the tests: ptx_run and ops_run run PTX that stands in files, rows knows the opcode table; must-fail kernels are linked
+# as steps are; the others are CUDA programs of their own. PTX alone is enough for them.
+TESTS := $(BUILD)/tests
+MUST_FAIL := $(patsubst tests/mustfail/%.cu,$(TESTS)/mustfail/$(TYPE)/%,$(wildcard tests/mustfail/*.cu))
+TEST_PROGRAMS := $(TESTS)/ptx_run $(TESTS)/ops_run
+TEST_NVCC_FLAGS := -lineinfo -gencode arch=compute_75$(comma)code=compute_75 --compress-mode=none -DTYPE_$(TYPE) -Icommon
+TEST_LINK := -Xlinker -rpath,'$$ORIGIN/../emulator:$$ORIGIN/../../../emulator' -Xlinker --enable-new-dtags
+
+$(TEST_PROGRAMS): $(TESTS)/%: tests/%.c tests/device.h $(EMULATOR)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -g -D_GNU_SOURCE $(WARNINGS) $(SANITIZER) -isystem $(CUDA_INCLUDE) $< -L$(BUILD)/emulator -lcudart -ldl \
+	    -Wl,-rpath,'$$ORIGIN/../emulator' -o $@
+$(TESTS)/rows: tests/rows.c $(EMULATOR_SOURCES:common/emulator/%.c=$(BUILD)/emulator/%.o)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 $(WARNINGS) -isystem $(CUDA_INCLUDE) -pthread $^ -ldl -lm -o $@
+$(MUST_FAIL): $(TESTS)/mustfail/$(TYPE)/%: tests/mustfail/%.cu $(HARNESS) $(EMULATOR)
+	@mkdir -p $(@D)
+	$(SAY) '  nvcc    $<'
+	$(Q)$(CUDA_NVCC) -O1 $(TEST_NVCC_FLAGS) -DSTEP_NAME='"$*"' -DSTEP_BEFORE='""' -DSTEP_WATCH='""' -c $< -o $@.o
+	$(Q)$(CUDA_NVCC) -cudart none $(TEST_LINK) $@.o $(HARNESS) $(EMULATOR:.13=) -lm -ldl -o $@
+$(TESTS)/hardware: tests/hardware/kernels.cu $(EMULATOR)
+	@mkdir -p $(@D)
+	$(SAY) '  nvcc    $<'
+	$(Q)$(CUDA_NVCC) -O3 $(TEST_NVCC_FLAGS) -cudart none $(TEST_LINK) $< $(EMULATOR:.13=) -o $@
+
+test-programs: $(TEST_PROGRAMS) $(TESTS)/rows $(MUST_FAIL) $(TESTS)/hardware
+	+$(Q)$(MAKE) --no-print-directory TYPE=float $(TESTS)/mustfail/float/not_a_number
+PYTEST = python=$$($(SETUP) python pytest) && NVCC='$(CUDA_NVCC)' CUDART_DIR='$(CUDA_RUNTIME)' $$python -m pytest -p no:cacheprovider
+test: steps test-programs
+	@$(PYTEST) -q tests -m 'not gpu and not slow'
+test-slow: steps test-programs
+	@$(PYTEST) -q tests -m slow
+test-gpu: steps test-programs
+	@$(PYTEST) -q tests -m gpu
+# Writes the expected messages in tests/errors anew. Read the diff before you commit it.
+accept: test-programs
+	@$(PYTEST) -q tests/test_errors.py --accept
+	@git --no-pager diff --stat -- tests/errors
+# For a machine with a GPU and ncu: our exact counters beside the hardware's.
+validate: emulator
+	@python3 tests/validate/validate.py $(if $(CSV),--csv $(CSV))
+.PHONY: validate
 plot:
 	@python=$$($(SETUP) python matplotlib) && \
-	    $$python plots/plot.py --out plots/pictures $(wildcard $(BUILD)/run.csv) $(wildcard plots/recorded/*.csv)
+	    $$python plots/plot.py --out $(BUILD)/pictures $(wildcard $(BUILD)/run.csv) $(wildcard plots/recorded/*.csv)
 
 # How fast the emulator is: the ladder, and a kernel that computes and one that moves.
 BENCHES := $(patsubst tests/bench/%.cu,$(BUILD)/bench/%,$(wildcard tests/bench/*.cu))
@@ -198,7 +244,7 @@ bench-emulator: steps $(BENCHES)
 
 # Goals named together keep this order: nothing else runs while steps are timed.
 ifneq ($(filter run,$(MAKECMDGOALS)),)
-test plot bench-emulator: | run
+test test-slow test-gpu plot bench-emulator: | run
 endif
 
 doctor:
@@ -206,10 +252,27 @@ doctor:
 
 # ---- checks of our own code ----
 sanitize:
-	+$(Q)$(MAKE) --no-print-directory BUILD=build/sanitize SANITIZE=1 steps
+	+$(Q)$(MAKE) --no-print-directory BUILD=build/sanitize SANITIZE=1 steps build/sanitize/tests/ptx_run build/sanitize/tests/ops_run
 	@for step in $(STEPS); do \
 	    ./build/sanitize/$$step/run --n 0-300,1000003 --device emulator --quiet && echo "$$step: clean" || exit 1; \
 	done
+	@export ASAN_OPTIONS=detect_leaks=0; \
+	build/sanitize/tests/ops_run tests/ops.test > build/sanitize/ops.out && echo 'tests/ops.test: clean' || exit 1; \
+	for file in tests/kernels/*.ptx; do build/sanitize/tests/ptx_run $$file || exit 1; done; echo 'tests/kernels: clean'; \
+	for file in tests/errors/*.ptx; do \
+	    env $$(sed -n 's,^//: env ,,p' $$file) build/sanitize/tests/ptx_run $$file 2> build/sanitize/errors.out; \
+	    case $$? in 0 | 86) ;; *) cat build/sanitize/errors.out; exit 1 ;; esac; \
+	done; echo 'tests/errors: clean'
+
+# The emulator built to count its lines, and everything that runs PTX run on it.
+coverage:
+	+$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CC='gcc --coverage' HAVE_V3= build/coverage/tests/ptx_run build/coverage/tests/ops_run
+	@find build/coverage -name '*.gcda' -delete; \
+	build/coverage/tests/ops_run tests/ops.test > build/coverage/ops.out; \
+	for file in tests/kernels/*.ptx; do for order in ordered reversed random:3; do EMULATOR_SCHEDULE=$$order build/coverage/tests/ptx_run $$file; done; done; \
+	for file in tests/errors/*.ptx; do env $$(sed -n 's,^//: env ,,p' $$file) build/coverage/tests/ptx_run $$file 2> build/coverage/errors.out; done; \
+	for step in $(STEPS); do [ ! -x $$step/run ] || LD_LIBRARY_PATH=build/coverage/emulator ./$$step/run --n 0-70,1000003 --device emulator --quiet; done; \
+	python3 tests/coverage.py build/coverage/emulator
 
 # cppcheck does not come to an end with ops_lane.c, where one table expands into some thousand functions.
 C_SOURCES := $(wildcard common/*.c common/emulator/*.c)

@@ -75,12 +75,16 @@ class Float:
         return bits & self.sign_bit if bits & self.inf == 0 else bits
 
 
-F16, F32, F64 = Float(16, 5), Float(32, 8), Float(64, 11)
+F16, BF16, F32, F64 = Float(16, 5), Float(16, 8), Float(32, 8), Float(64, 11)
 FORMATS = {"f32": F32, "f64": F64}
+HALVES = {"f16": F16, "bf16": BF16}
+FLOATS = FORMATS | HALVES
 
 
 def width_of(kind):
-    return int(kind[1:])
+    """f16x2 and its like are pairs."""
+    single = kind.removesuffix("x2")
+    return int(single.lstrip("usbf")) << (single != kind)
 
 
 def mask_of(width):
@@ -119,15 +123,15 @@ ANYTHING = object()
 
 
 def nan_of(kind):
-    """NaN results: for .f32 the canonical one; for .f64 the manual names none."""
-    return 0x7FFFFFFF if kind == "f32" else Nan(kind)
+    """NaN results: for .f32, .f16 and .bf16 the canonical one; for .f64 the manual names none."""
+    return {"f32": 0x7FFFFFFF, "f16": 0x7FFF, "bf16": 0x7FFF}.get(kind) or Nan(kind)
 
 
 def spell(value, width):
     if value is ANYTHING:
         return f"?{width}"
     if isinstance(value, Nan):
-        return "nan" + value.kind[1:]
+        return f"nanb{width}" if value.kind == "bf16" else f"nan{width}"
     if isinstance(value, Between):
         return f"0x{value.low:0{width // 4}x}..0x{value.high:0{width // 4}x}"
     if width == 1:
@@ -143,6 +147,10 @@ FLOAT_EDGES = {
             0x0010000000000000, 0x0000000000000001, 0x800FFFFFFFFFFFFF, 0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000,
             0x7FF4000000000001, 0xFFF8123456789ABC, 0x3FD5555555555555, 0x4340000000000001, 0xC05EDD2F1A9FBE77, 0x3FEFFFFFFFFFFFFF],
 }
+
+
+FLOAT_EDGES["f16"] = [0x0000, 0x8000, 0x3C00, 0xBC00, 0x4248, 0x7BFF, 0x0400, 0x0001, 0x83FF, 0x7C00, 0xFC00, 0x7E00, 0x7D01, 0xFF23, 0x3555, 0x6801, 0xD7B0, 0x3BFF]
+FLOAT_EDGES["bf16"] = [0x0000, 0x8000, 0x3F80, 0xBF80, 0x4049, 0x7F7F, 0x0080, 0x0001, 0x807F, 0x7F80, 0xFF80, 0x7FC0, 0x7FA1, 0xFFC3, 0x3EAB, 0x4381, 0xC2F7, 0x3F7F]
 
 
 def edges(kind):
@@ -161,11 +169,11 @@ def any_value(random_numbers, kind):
         return random_numbers.getrandbits(1)
     width = width_of(kind)
     bits = random_numbers.getrandbits(width)
-    if kind in FORMATS and random_numbers.random() < 0.7:  # usually near one, or nothing would meet
-        form = FORMATS[kind]
-        exponent = form.bias + random_numbers.randrange(-30, 30)
+    if kind in FLOATS and random_numbers.random() < 0.7:  # usually near one, or nothing would meet
+        form = FLOATS[kind]
+        exponent = form.bias + (random_numbers.randrange(-8, 8) if kind == "f16" else random_numbers.randrange(-30, 30))
         bits = bits & ~form.inf | exponent << form.mantissa
-    elif kind not in FORMATS and random_numbers.random() < 0.3:
+    elif kind not in FLOATS and random_numbers.random() < 0.3:
         bits >>= random_numbers.randrange(width)
     return bits
 
@@ -198,7 +206,7 @@ class Writer:
 
     def inputs(self, kinds, most=8):
         """Tuples of bits for operands of these types: edge values, then random ones."""
-        floats = any(k in FORMATS for k in kinds)
+        floats = any(k in FLOATS for k in kinds)
         tuples = []
         pairs = FLOAT_PAIRS if floats else PAIRS
         if len(kinds) == 1:
@@ -367,7 +375,7 @@ def bit_rules(w):
 # ---- floats ----
 def with_nan(kind, compute, ftz=False, sat=False):
     """A rule on numbers becomes one on bits: NaN in, NaN out; .ftz flushes .f32 inputs and result; .sat clamps to [0, 1], NaN to 0."""
-    form = FORMATS[kind]
+    form = FLOATS[kind]
 
     def on_bits(*bits):
         bits = [form.flush(b) if ftz else b for b in bits]
@@ -461,7 +469,7 @@ def smaller(form, a, b, sign):
 
 def approximate(kind, function, relative=0.0, absolute=0.0, special=lambda x: None, ftz=False):
     """A range around function(x), worked out in double precision."""
-    form = FORMATS[kind]
+    form = FLOATS[kind]
 
     def compute(*bits):
         if ftz:
@@ -589,8 +597,8 @@ def approximate_rules(w):
 
 # ---- compare, select, move, convert ----
 def compare(kind, how, a, b):
-    if kind in FORMATS:
-        form = FORMATS[kind]
+    if kind in FLOATS:
+        form = FLOATS[kind]
         unordered = form.is_nan(a) or form.is_nan(b)
         if how in ("num", "nan"):
             return unordered == (how == "nan")
@@ -755,6 +763,378 @@ def round_float(form, out, target, rounding, a):
     return out.round(Fraction(rounding(form.value(a))), "rn", form.sign(a))
 
 
+# ---- further integer instructions ----
+def dot(a, b, width, signed_a, signed_b):
+    total = 0
+    for i in range(len(a)):
+        x = signed(a[i], width) if signed_a else a[i]
+        y = signed(b[i], 8) if signed_b else b[i]
+        total += x * y
+    return total
+
+
+def bytes_of(x, width=8):
+    return [x >> i & mask_of(width) for i in range(0, 32, width)]
+
+
+def further_rules(w):
+    for k in "u64", "s64":
+        w.rule(f"mad.hi.{k} d, a, b, c", k, [k] * 3, lambda a, b, c: (number(a, k) * number(b, k) >> 64) + number(c, k))
+    s32 = lambda x: number(x, "s32")
+    w.rule("mad.hi.sat.s32 d, a, b, c", "s32", ["s32"] * 3, lambda a, b, c: clamp((s32(a) * s32(b) >> 32) + s32(c), "s32"))
+    for k in "u32", "s32":
+        def product24(a, b):
+            cut = (lambda x: signed(x & mask_of(24), 24)) if k == "s32" else (lambda x: x & mask_of(24))
+            return cut(a) * cut(b)
+
+        tuples = [(0x00800000, 1, 5), (0x00FFFFFF, 0x00FFFFFF, 0xFFFFFFFF), (0xFF000001, 0x00000003, 0x80000000), (0x007FFFFF, 0x017FFFFF, 0x7FFFFFFF)]
+        tuples += [tuple(any_value(w.random, k) for _ in range(3)) for _ in range(w.extra)]
+        w.rule(f"mul24.hi.{k} d, a, b", k, [k] * 2, lambda a, b: product24(a, b) >> 16, tuples=[t[:2] for t in tuples])
+        w.rule(f"mad24.lo.{k} d, a, b, c", k, [k] * 3, lambda a, b, c: product24(a, b) + c, tuples=tuples)
+        w.rule(f"mad24.hi.{k} d, a, b, c", k, [k] * 3, lambda a, b, c: (product24(a, b) >> 16) + c, tuples=tuples)
+        if k == "s32":
+            w.rule("mad24.hi.sat.s32 d, a, b, c", k, [k] * 3, lambda a, b, c: clamp((product24(a, b) >> 16) + s32(c), "s32"), tuples=tuples)
+    for name, choose in ("min", min), ("max", max):
+        w.rule(f"{name}.relu.s32 d, a, b", "s32", ["s32"] * 2, lambda a, b: max(choose(s32(a), s32(b)), 0))
+
+        def in_halves(kind, combine):
+            return lambda a, b: sum((combine(number(x, kind), number(y, kind)) & 0xFFFF) << 16 * i for i, (x, y) in enumerate(zip(bytes_of(a, 16), bytes_of(b, 16))))
+
+        pairs = [(0x80007FFF, 0x7FFF8000), (0x0001FFFF, 0xFFFF0001), (0x00050005, 0x0003FFF0), (0xFFFEFFFD, 0xFFFDFFFE)]
+        pairs += [(any_value(w.random, "b32"), any_value(w.random, "b32")) for _ in range(w.extra)]
+        for k in "u16", "s16":
+            w.rule(f"{name}.{k}x2 d, a, b", "b32", ["b32"] * 2, in_halves(k, choose), tuples=pairs)
+            if name == "min":
+                w.rule(f"add.{k}x2 d, a, b", "b32", ["b32"] * 2, in_halves(k, lambda x, y: x + y), tuples=pairs)
+        w.rule(f"{name}.relu.s16x2 d, a, b", "b32", ["b32"] * 2, in_halves("s16", lambda x, y: max(choose(x, y), 0)), tuples=pairs)
+    words = [(0xFF7F8001, 0x0180FF7F, 10), (0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF), (0x80808080, 0x7F7F7F7F, 0x80000000), (0x01020304, 0x05060708, 0)]
+    words += [tuple(any_value(w.random, "b32") for _ in range(3)) for _ in range(w.extra)]
+    for ka in "u32", "s32":
+        for kb in "u32", "s32":
+            w.rule(f"dp4a.{ka}.{kb} d, a, b, c", "b32", ["b32"] * 3, lambda a, b, c: c + dot(bytes_of(a), bytes_of(b), 8, ka == "s32", kb == "s32"), tuples=words)
+            for half, first in ("lo", 0), ("hi", 2):
+                w.rule(f"dp2a.{half}.{ka}.{kb} d, a, b, c", "b32", ["b32"] * 3,
+                       lambda a, b, c: c + dot(bytes_of(a, 16), bytes_of(b)[first:first + 2], 16, ka == "s32", kb == "s32"), tuples=words)
+    apart = lambda a, b, width: [abs(x - y) for x, y in zip(bytes_of(a, width), bytes_of(b, width))]
+    w.rule("vabsdiff4.u32.u32.u32 d, a, b, c", "b32", ["b32"] * 3, lambda a, b, c: sum(x << 8 * i for i, x in enumerate(apart(a, b, 8))), tuples=[(*t[:2], 0) for t in words])
+    w.rule("vabsdiff4.u32.u32.u32.add d, a, b, c", "b32", ["b32"] * 3, lambda a, b, c: c + sum(apart(a, b, 8)), tuples=words)
+    w.rule("vabsdiff2.u32.u32.u32.add d, a, b, c", "b32", ["b32"] * 3, lambda a, b, c: c + sum(apart(a, b, 16)), tuples=words)
+
+    modes = {"f4e": ["3210", "4321", "5432", "6543"], "b4e": ["5670", "6701", "7012", "0123"], "rc8": ["0000", "1111", "2222", "3333"],
+             "ecl": ["3210", "3211", "3222", "3333"], "ecr": ["0000", "1110", "2210", "3210"], "rc16": ["1010", "3232", "1010", "3232"]}
+    for mode, tables in modes.items():
+        def permute(a, b, c):
+            source = bytes_of(a) + bytes_of(b)
+            return int.from_bytes(bytes(source[int(n)] for n in tables[c & 3]), "big")
+
+        w.rule(f"prmt.{mode}.b32 d, a, b, c", "b32", ["b32"] * 3, permute, tuples=[(0x83828180, 0x87868584, c) for c in (0, 1, 2, 3, 0xFFFFFFFE)])
+    for mode in "clamp", "wrap":
+        amount = lambda x: min(x, 32) if mode == "clamp" else x & 31
+        counts = [0, 1, 7, 8, 31, 32, 33, 0xFFFFFFFF]
+        for k in "u32", "s32":
+            def extend(a, b):
+                n = amount(b)
+                low = a & mask_of(n)
+                return signed(low, n) if k == "s32" and n else low
+
+            w.rule(f"szext.{mode}.{k} d, a, b", k, [k, "u32"], extend, tuples=[(0x80FF00C1, n) for n in counts] + [(any_value(w.random, k), w.random.randrange(40)) for _ in range(w.extra)])
+        tuples = [(0, 0), (0, 32), (31, 1), (31, 32), (32, 5), (4, 8), (33, 33), (0xFFFFFFFF, 1), (1, 0xFFFFFFFF)] + [(w.random.randrange(40), w.random.randrange(40)) for _ in range(w.extra)]
+        w.rule(f"bmsk.{mode}.b32 d, a, b", "b32", ["u32", "u32"], lambda a, b: mask_of(amount(b)) << amount(a), tuples=tuples)
+
+    def nth(mask, base, offset):
+        offset = number(offset, "s32")
+        if offset == 0:
+            return base if mask >> base & 1 else -1
+        left, step, at = abs(offset) - 1, 1 if offset > 0 else -1, base
+        while 0 <= at < 32:
+            if mask >> at & 1:
+                if left == 0:
+                    return at
+                left -= 1
+            at += step
+        return -1
+
+    tuples = [(0x80000101, 0, 1), (0x80000101, 0, 2), (0x80000101, 0, 3), (0x80000101, 0, 4), (0x80000101, 31, 0xFFFFFFFF), (0x80000101, 31, 0xFFFFFFFD), (0x80000101, 8, 0),
+              (0x80000101, 9, 0), (0, 0, 1), (0xFFFFFFFF, 5, 20), (0xFFFFFFFF, 5, 0xFFFFFFFA), (0xFFFFFFFF, 5, 0xFFFFFFF9)]
+    tuples += [(any_value(w.random, "b32"), w.random.randrange(32), w.random.randrange(-9, 9) & MASK32) for _ in range(w.extra)]
+    w.rule("fns.b32 d, a, b, c", "b32", ["b32", "u32", "s32"], nth, tuples=tuples)
+    carry_rules(w)
+    for k in "s32", "f32":
+        for t in [*INTS, *BITS, "f32", "f64"]:
+            width = width_of(t)
+            a, b = (edges(t)[11], edges(t)[2]) if t in FLOATS else (edges(t)[6], edges(t)[3])
+            for c in [0, 1, 0xFFFFFFFF, 0x80000000] if k == "s32" else [0x80000000, 0x00000001, 0x80000001, 0x7FC00000, 0xFF800000]:
+                positive = number(c, "s32") >= 0 if k == "s32" else not F32.is_nan(c) and F32.value(c & ~F32.inf if F32.kind(c) == "inf" else c) >= 0 and c != 0xFF800000
+                w.case(f"slct.{t}.{k} d, a, b, c", [("a", width, a), ("b", width, b), ("c", 32, c)], [("d", width, a if positive else b)])
+    for c in 0x80000001, 0x80800000:
+        w.case("slct.ftz.u32.f32 d, a, b, c", [("a", 32, 1), ("b", 32, 2), ("c", 32, c)], [("d", 32, 1 if c == 0x80000001 else 2)])
+
+
+MASK32 = mask_of(32)
+
+
+def carry_rules(w):
+    """Pairs of instructions: the first one's carry shows in the second one's result."""
+    for k in "u32", "s32", "u64", "s64":
+        width = width_of(k)
+        top = 1 << width
+        edge = [0, 1, top - 1, top // 2, top // 2 - 1, 0x1234567 % top]
+        tuples = [(a, b, c, e) for a, b in ((edge[2], 1), (edge[2], edge[2]), (0, 0), (0, 1), (edge[3], edge[3]), (edge[4], edge[5])) for c, e in ((0, 0), (edge[2], 0), (edge[2], edge[2]), (edge[3], edge[4]))][::2]
+        tuples += [tuple(any_value(w.random, k) for _ in range(4)) for _ in range(w.extra)]
+        n = lambda x: number(x, k)
+        high = lambda x, y: (n(x) * n(y) >> width) % top
+        for a, b, c, e in tuples:
+            inputs = [("a", width, a), ("b", width, b), ("c", width, c), ("e", width, e)]
+            carry = (a + b) >> width
+            w.case(f"add.cc.{k} d, a, b; addc.{k} f, c, e", inputs, [("d", width, a + b), ("f", width, c + e + carry)])
+            carry2 = (c + e + carry) >> width
+            w.case(f"add.cc.{k} d, a, b; addc.cc.{k} f, c, e; addc.{k} g, a, c", inputs, [("d", width, a + b), ("f", width, c + e + carry), ("g", width, a + c + carry2)])
+            borrow = int(a < b)
+            w.case(f"sub.cc.{k} d, a, b; subc.{k} f, c, e", inputs, [("d", width, a - b), ("f", width, c - e - borrow)])
+            borrow2 = int(c < e + borrow)
+            w.case(f"sub.cc.{k} d, a, b; subc.cc.{k} f, c, e; subc.{k} g, a, c", inputs, [("d", width, a - b), ("f", width, c - e - borrow), ("g", width, a - c - borrow2)])
+            low = a * b % top + c
+            w.case(f"mad.lo.cc.{k} d, a, b, c; madc.hi.{k} f, a, b, e", inputs, [("d", width, low), ("f", width, high(a, b) + e + (low >> width))])
+            mid = high(a, b) + e + (low >> width)
+            w.case(f"mad.lo.cc.{k} d, a, b, c; madc.hi.cc.{k} f, a, b, e; addc.{k} g, c, e", inputs, [("d", width, low), ("f", width, mid), ("g", width, c + e + (mid >> width))])
+            top_part = high(a, b) + c
+            w.case(f"mad.hi.cc.{k} d, a, b, c; madc.lo.{k} f, a, b, e", inputs, [("d", width, top_part), ("f", width, a * b + e + (top_part >> width))])
+            last = a * b % top + e + (top_part >> width)
+            w.case(f"mad.hi.cc.{k} d, a, b, c; madc.lo.cc.{k} f, a, b, e; addc.{k} g, a, e", inputs, [("d", width, top_part), ("f", width, last), ("g", width, a + e + (last >> width))])
+
+
+# ---- halves, alone and in pairs ----
+def pair_up(compute, *operands):
+    """Each half of the words by itself. Results are whole halves: the rules of halves give no NaN but the canonical one."""
+    results = [compute(*(o >> 16 * i & 0xFFFF for o in operands)) for i in (0, 1)]
+    return ANYTHING if any(not isinstance(r, int) for r in results) else results[0] & 0xFFFF | (results[1] & 0xFFFF) << 16
+
+
+def both(w, text, kind, count, compute, most=9):
+    """The rule for .f16 and for .f16x2 alike; `text` has {k} for the type."""
+    operands = ", ".join("abc"[:count])
+    tuples = w.inputs([kind] * count, most)
+    w.rule(f"{text.format(k=kind)} d, {operands}", kind, [kind] * count, compute, tuples=tuples)
+    words = [tuple(x | y << 16 for x, y in zip(t, u)) for t, u in zip(tuples, tuples[1:] + tuples[:1])]
+    w.rule(f"{text.format(k=kind + 'x2')} d, {operands}", "b32", ["b32"] * count, lambda *o: pair_up(compute, *o), tuples=words)
+
+
+def relu(kind, compute):
+    form = FLOATS[kind]
+
+    def on_bits(*bits):
+        result = compute(*bits)
+        return result if form.is_nan(result) or not form.sign(result) else 0
+
+    return on_bits
+
+
+def half_rules(w):
+    for k, form in HALVES.items():
+        add = lambda a, b: add_bits(form, a, b, "rn")
+        sub = lambda a, b: add_bits(form, a, b ^ form.sign_bit, "rn")
+        multiply = lambda a, b: multiply_bits(form, a, b, "rn")
+        fuse = lambda a, b, c: fma_bits(form, a, b, c, "rn")
+        for name, compute in ("add", add), ("sub", sub), ("mul", multiply):
+            both(w, name + ".rn.{k}", k, 2, with_nan(k, compute), 16)
+            if k == "f16":
+                both(w, name + ".ftz.{k}", k, 2, with_nan(k, compute, ftz=True))
+                both(w, name + ".sat.{k}", k, 2, with_nan(k, compute, sat=True))
+        both(w, "fma.rn.{k}", k, 3, with_nan(k, fuse), 16)
+        both(w, "fma.rn.relu.{k}", k, 3, relu(k, with_nan(k, fuse)))
+        if k == "f16":
+            both(w, "fma.rn.ftz.{k}", k, 3, with_nan(k, fuse, ftz=True))
+            both(w, "fma.rn.sat.{k}", k, 3, with_nan(k, fuse, sat=True))
+        both(w, "abs.{k}", k, 1, lambda a: Nan(k) if form.is_nan(a) else a & ~form.sign_bit, 18)
+        both(w, "neg.{k}", k, 1, lambda a: Nan(k) if form.is_nan(a) else a ^ form.sign_bit, 18)
+        for name, sign in ("min", 1), ("max", -1):
+            def prefer_number(a, b):
+                if form.is_nan(a) or form.is_nan(b):
+                    return nan_of(k) if form.is_nan(a) and form.is_nan(b) else b if form.is_nan(a) else a
+                return smaller(form, a, b, sign)
+
+            both(w, name + ".{k}", k, 2, prefer_number, 18)
+            both(w, name + ".NaN.{k}", k, 2, with_nan(k, lambda a, b: smaller(form, a, b, sign)))
+        small = 2.0**-149 if k == "bf16" else 2.0**-24
+        error = {"f16": 2.0**-9.9, "bf16": 2.0**-7}[k]
+
+        def power(a):
+            if form.kind(a) == "inf":
+                return 0 if form.sign(a) else form.inf
+            return form.inf if form.value(a) >= form.bias + 1 else ANYTHING if form.value(a) < 1 - form.bias else None
+
+        name = "ex2.approx.{k}" if k == "f16" else "ex2.approx.ftz.{k}"
+        both_ranges(w, name, k, approximate(k, lambda a: 2.0**a, error, small, special=power))
+        ends = lambda a: form.round(Fraction(-1 if form.sign(a) else 1)) if form.kind(a) == "inf" else None
+        both_ranges(w, "tanh.approx.{k}", k, approximate(k, math.tanh, 0 if k == "f16" else 2.0**-7, 2.0**-10.5 if k == "f16" else 2.0**-8, special=ends))
+    for name, sign in ("min", 1), ("max", -1):
+        def signless(a, b):
+            a_magnitude, b_magnitude = a & ~F32.sign_bit, b & ~F32.sign_bit
+            if F32.is_nan(a) or F32.is_nan(b):
+                chosen = nan_of("f32") if F32.is_nan(a) and F32.is_nan(b) else b_magnitude if F32.is_nan(a) else a_magnitude
+            else:
+                chosen = smaller(F32, a_magnitude, b_magnitude, sign)
+            return Nan("f32") if F32.is_nan(chosen) else chosen | (a ^ b) & F32.sign_bit
+
+        w.rule(f"{name}.xorsign.abs.f32 d, a, b", "f32", ["f32"] * 2, signless, 18)
+        w.rule(f"{name}.NaN.xorsign.abs.f32 d, a, b", "f32", ["f32"] * 2, with_nan("f32", signless), 18)
+    for k, form in FORMATS.items():
+        least = form.round(Fraction(2) ** (1 - form.bias))
+        tests = {"finite": lambda a: form.kind(a) in ("number", "zero"), "infinite": lambda a: form.kind(a) == "inf", "number": lambda a: not form.is_nan(a),
+                 "notanumber": form.is_nan, "normal": lambda a: form.kind(a) == "number" and a & ~form.sign_bit >= least,
+                 "subnormal": lambda a: form.kind(a) == "number" and a & ~form.sign_bit < least}
+        for name, compute in tests.items():
+            for (a,) in w.inputs([k], 18):
+                w.case(f"testp.{name}.{k} p, a", [("a", form.width, a)], [("p", 1, compute(a))])
+    set_rules(w)
+    convert_halves(w)
+
+
+def both_ranges(w, text, kind, compute):
+    for (a,) in w.inputs([kind], 18):
+        w.case(f"{text.format(k=kind)} d, a", [("a", 16, a)], [("d", 16, compute(a))])
+    # The two halves of a pair are looked at one by one.
+    for (a,) in w.inputs([kind], 18):
+        w.case(f"mov.b32 e, {{a, b}}; {text.format(k=kind + 'x2')} e, e; mov.b32 {{d, f}}, e", [("a", 16, a), ("b", 16, a ^ 1), ("e", 32, 0)], [("d", 16, compute(a)), ("f", 16, compute(a ^ 1))])
+
+
+def set_rules(w):
+    signs = {"eq", "ne", "lt", "le", "gt", "ge"}
+    one = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
+    for k in INTS + BITS + [*FLOATS]:
+        allowed = {"eq", "ne"} if k[0] == "b" and k not in FLOATS else signs
+        if k[0] == "u":
+            allowed = signs | {"lo", "ls", "hi", "hs"}
+        if k in FLOATS:
+            allowed = signs | {"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
+        width = width_of(k)
+        targets = ["u32", "s32", "f32"] if k not in HALVES else ["u32", "s32", "u16", "s16", k]
+        for how in sorted(allowed):
+            for n, target in enumerate(targets):
+                yes = one.get(target, mask_of(width_of(target)))
+                for a, b in w.inputs([k, k], 6)[n % 2:5 if w.extra == 0 else None:2]:
+                    w.case(f"set.{how}.{target}.{k} d, a, b", [("a", width, a), ("b", width, b)], [("d", width_of(target), yes if compare(k, how, a, b) else 0)])
+            if k in HALVES:
+                tuples = w.inputs([k, k], 6)
+                for n, ((a, b), (c, e)) in enumerate(zip(tuples, tuples[1:])):
+                    low, high = compare(k, how, a, b), compare(k, how, c, e)
+                    inputs = [("a", 32, a | c << 16), ("b", 32, b | e << 16)]
+                    w.case(f"setp.{how}.{k} p, a, b", [("a", 16, a), ("b", 16, b)], [("p", 1, low)])
+                    w.case(f"setp.{how}.{k}x2 p|q, a, b", inputs, [("p", 1, low), ("q", 1, high)])
+                    if n < 2:
+                        for target in "u32", "s32":
+                            w.case(f"set.{how}.{target}.{k}x2 d, a, b", inputs, [("d", 32, 0xFFFF * low | 0xFFFF0000 * high)])
+                        w.case(f"set.{how}.{k}x2.{k}x2 d, a, b", inputs, [("d", 32, one[k] * low | (one[k] * high) << 16)])
+
+
+def convert_halves(w):
+    for k, form in HALVES.items():
+        for source in "f32", "f64":
+            wide = FORMATS[source]
+            near = [wide.round(form.value(x) * n / 2048) for x in (0x3C00, 0x0001, 0x7BFF if k == "f16" else 0x7F7F) for n in (2047, 2048, 2049, 2050, 1024, 1025)]
+            for mode in "rn", "rz":
+                for a in [*FLOAT_EDGES[source], *near, *(any_value(w.random, source) for _ in range(w.extra))]:
+                    w.case(f"cvt.{mode}.{k}.{source} d, a", [("a", wide.width, a)], [("d", 16, float_to_float(wide, form, k, a, mode))])
+            for a in FLOAT_EDGES[k]:
+                w.case(f"cvt.{source}.{k} d, a", [("a", 16, a)], [("d", wide.width, float_to_float(form, wide, source, a, "rn"))])
+        for a in FLOAT_EDGES["f32"]:
+            result = float_to_float(F32, form, k, a, "rn")
+            w.case(f"cvt.rn.relu.{k}.f32 d, a", [("a", 32, a)], [("d", 16, result if form.is_nan(result) or not form.sign(result) else 0)])
+        for source in CONVERT_INTS:
+            width = width_of(source)
+            values = [0, 1, mask_of(width), 1 << (width - 1), 2049, 2051, 65519, 65520, 0x7FFFFFC1, 257, 259, 0x8000000000000001, 0x0040200000000001]
+            values = dict.fromkeys(v & mask_of(width) for v in values + [any_value(w.random, source) for _ in range(w.extra)])
+            for a in values:
+                w.case(f"cvt.rn.{k}.{source} d, a", [("a", width, a)], [("d", 16, form.round(Fraction(number(a, source)), "rn"))])
+        for target in CONVERT_INTS:
+            width = max(width_of(target), 32)
+            low, high = limits(target)
+            for how, rounding in INTEGER_ROUNDING.items():
+                halves = [form.round(Fraction(n, 2)) for n in (1, -1, 3, 5, -5, 255, 257)]
+                for a in dict.fromkeys(halves + [form.round(Fraction(high)), form.round(Fraction(low)), 0x8000, form.inf, form.inf | form.sign_bit, FLOAT_EDGES[k][11]]):
+                    if form.is_nan(a):
+                        value = number(1 << 63, target) if width_of(target) == 64 else 0
+                    elif form.kind(a) == "inf":
+                        value = low if form.sign(a) else high
+                    else:
+                        value = clamp(rounding(form.value(a)), target)
+                    w.case(f"cvt.{how}.{target}.{k} d, a", [("a", 16, a)], [("d", width, extended(value, target, width))])
+        for how, rounding in INTEGER_ROUNDING.items():
+            for a in FLOAT_EDGES[k] + [form.round(Fraction(n, 2)) for n in (1, -1, 3, 5, -5, 255)]:
+                w.case(f"cvt.{how}.{k}.{k} d, a", [("a", 16, a)], [("d", 16, round_float(form, form, k, rounding, a))])
+        for other, out in HALVES.items():
+            for a in FLOAT_EDGES[k]:
+                if k != other:
+                    w.case(f"cvt.rn.{other}.{k} d, a", [("a", 16, a)], [("d", 16, float_to_float(form, out, other, a, "rn"))])
+        for a in FLOAT_EDGES[k]:
+            w.case(f"cvt.{k}.{k} d, a", [("a", 16, a)], [("d", 16, a if not form.is_nan(a) else nan_of(k))])
+        for n, a in enumerate(FLOAT_EDGES["f32"]):
+            b = FLOAT_EDGES["f32"][n * 5 % 18]
+            for mode in "rn", "rz":
+                packed = float_to_float(F32, form, k, b, mode) | float_to_float(F32, form, k, a, mode) << 16
+                w.case(f"cvt.{mode}.{k}x2.f32 d, a, b", [("a", 32, a), ("b", 32, b)], [("d", 32, packed)])
+
+    def tensor_float(a):
+        """19 bits kept: to nearest, ties away from zero."""
+        if F32.kind(a) in ("nan", "inf"):
+            return nan_of("f32") if F32.is_nan(a) else a
+        return (a + 0x1000) & ~0x1FFF
+
+    for a in [*FLOAT_EDGES["f32"], 0x3F801000, 0x3F803000, 0xBF800FFF]:
+        w.case("cvt.rna.tf32.f32 d, a", [("a", 32, a)], [("d", 32, tensor_float(a))])
+    for kind, form, most in ("e4m3x2", Float(8, 4), 0x7E), ("e5m2x2", Float(8, 5), 0x7B):
+        def narrow(a, wide):
+            if wide.is_nan(a):
+                return 0x7F
+            sign = 0x80 * wide.sign(a)
+            if wide.kind(a) == "inf":
+                return sign | most
+            limit = 448 if most == 0x7E else 57344
+            magnitude = min(abs(wide.value(a)), Fraction(limit))
+            return sign | eight_bits(form, magnitude)
+
+        values = [*FLOAT_EDGES["f32"], *(F32.round(Fraction(x)) for x in (448, 449, 464, 465, 57344, 61440, 0.001953125, 0.0009765625, 17, 18, 19, 1.0625))]
+        for n, a in enumerate(values):
+            b = values[n * 7 % len(values)]
+            w.case(f"cvt.rn.satfinite.{kind}.f32 d, a, b", [("a", 32, a), ("b", 32, b)], [("d", 16, narrow(a, F32) << 8 | narrow(b, F32))])
+        for n, a in enumerate(FLOAT_EDGES["f16"]):
+            b = FLOAT_EDGES["f16"][n * 5 % 18]
+            w.case(f"cvt.rn.satfinite.{kind}.f16x2 d, a", [("a", 32, a << 16 | b)], [("d", 16, narrow(a, F16) << 8 | narrow(b, F16))])
+
+        def widen(x):
+            magnitude = x & 0x7F
+            if magnitude > most and not (kind == "e5m2x2" and magnitude == 0x7C):
+                return 0x7FFF
+            if kind == "e5m2x2" and magnitude == 0x7C:
+                return 0x7C00 | (x & 0x80) << 8
+            exponent, fraction = magnitude >> form.mantissa, magnitude & mask_of(form.mantissa)
+            value = Fraction(fraction | (exponent > 0) << form.mantissa) * Fraction(2) ** (max(exponent, 1) - form.bias - form.mantissa)
+            return F16.round(value) | (x & 0x80) << 8
+
+        for a in 0x0001, 0x807F, 0x7E3C, 0x7B7C, 0xFD08, 0x0481, 0x38B8:
+            w.case(f"cvt.rn.f16x2.{kind} d, a", [("a", 16, a)], [("d", 32, widen(a >> 8) << 16 | widen(a & 255))])
+    for k in "s16", "u16", "s8", "u8":
+        width = width_of(k)
+        for a, b in (5, 0xFFFFFFFB), (0x7FFFFFFF, 0x80000000), (0x0000FFFF, 0xFFFF0000), (200, 0xFFFFFF80), (0x8000, 0x7FFF):
+            packed = (clamp(number(a, "s32"), k) & mask_of(width)) << width | clamp(number(b, "s32"), k) & mask_of(width)
+            if width == 16:
+                w.case(f"cvt.pack.sat.{k}.s32 d, a, b", [("a", 32, a), ("b", 32, b)], [("d", 32, packed)])
+            else:
+                w.case(f"cvt.pack.sat.{k}.s32.b32 d, a, b, c", [("a", 32, a), ("b", 32, b), ("c", 32, 0xABCD1234)], [("d", 32, packed | 0x12340000)])
+
+
+def eight_bits(form, magnitude):
+    """To nearest, ties to even, without the infinities that Float.round knows: e4m3 has none."""
+    if magnitude == 0:
+        return 0
+    exponent = max(magnitude.numerator.bit_length() - magnitude.denominator.bit_length() - 1, 1 - form.bias)
+    while Fraction(2) ** (exponent + 1) <= magnitude:
+        exponent += 1
+    units = magnitude / Fraction(2) ** (exponent - form.mantissa)
+    whole = round(units)  # a Fraction's round: ties to even
+    return whole + ((exponent + form.bias - 1) << form.mantissa) if whole >> form.mantissa else whole
+
+
 # ---- addresses and memory ----
 def memory_rules(w):
     value = 0xFEDCBA9876543210
@@ -788,18 +1168,22 @@ def memory_rules(w):
         top = 1 << (width_of(k) - 1)
         n = lambda x: number(x, k)
         for before, a in (5, 7), (top, top), (mask_of(width_of(k)), 1), (top - 1, mask_of(width_of(k))):
-            atomic("add", k, lambda m, a: n(m) + n(a), a, before=before)
-            atomic("min", k, lambda m, a: min(n(m), n(a)), a, before=before)
-            atomic("max", k, lambda m, a: max(n(m), n(a)), a, before=before)
-            atomic("and", k, lambda m, a: m & a, a, before=before)
-            atomic("or", k, lambda m, a: m | a, a, before=before)
-            atomic("xor", k, lambda m, a: m ^ a, a, before=before)
-        atomic("exch", k, lambda m, a: a, top, before=3)
-    for k in [*BITS, *UNSIGNED, *SIGNED]:
+            if k in ("u32", "s32", "u64"):
+                atomic("add", k, lambda m, a: n(m) + n(a), a, before=before)
+            if k[0] == "b":
+                atomic("and", k, lambda m, a: m & a, a, before=before)
+                atomic("or", k, lambda m, a: m | a, a, before=before)
+                atomic("xor", k, lambda m, a: m ^ a, a, before=before)
+            else:
+                atomic("min", k, lambda m, a: min(n(m), n(a)), a, before=before)
+                atomic("max", k, lambda m, a: max(n(m), n(a)), a, before=before)
+        if k[0] == "b":
+            atomic("exch", k, lambda m, a: a, top, before=3)
+    for k in BITS:
         top = 1 << (width_of(k) - 1)
         atomic("cas", k, lambda m, a, b: b if m == a else m, top, 9, before=top)
         atomic("cas", k, lambda m, a, b: b if m == a else m, 0, 9, before=top)
-    for k in "u32", "b32", "s32":
+    for k in ["u32"]:
         for before, a in (5, 7), (7, 7), (8, 7), (0, 7), (0xFFFFFFFF, 3), (3, 0xFFFFFFFF), (0x80000000, 0x7FFFFFFF):
             atomic("inc", k, lambda m, a: 0 if m >= a else m + 1, a, before=before)
             atomic("dec", k, lambda m, a: a if m == 0 or m > a else m - 1, a, before=before)
@@ -838,14 +1222,14 @@ def shuffle(how, lane, b, c):
 
 def lane_rules(w):
     data = [(0x9E3779B9 * (i + 1)) & mask_of(32) for i in range(LANES)]
-    for k in "b32", "u32", "s32":
+    for k in ["b32"]:
         for how in "up", "down", "bfly", "idx":
             full = 0 if how == "up" else 31
             cases = [(1, full), (16, full), (31, full), (0, full), (5, full), (33, full)]
             cases += [(1, (32 - width) << 8 | (0 if how == "up" else 31)) for width in (2, 4, 8, 16)]
             cases += [(3, (32 - 8) << 8 | (0 if how == "up" else 31)), (2, 0x1807 if how != "up" else 0x1802), (4, 12)]
             varying = [[(i * 7 + 3) & 31 for i in range(LANES)], [full] * LANES]
-            for b, c in [varying] + (cases if k == "b32" else cases[:2]):
+            for b, c in [varying] + cases:
                 bs, cs = (b, c) if isinstance(b, list) else ([b] * LANES, [c] * LANES)
                 chosen = [shuffle(how, i, bs[i], cs[i]) for i in range(LANES)]
                 w.case(f"shfl.sync.{how}.{k} d|p, a, b, c, -1", [("a", 32, data), ("b", 32, bs), ("c", 32, cs)],
@@ -865,10 +1249,9 @@ def lane_rules(w):
             w.case("vote.sync.all.pred d, a, e", inputs, [("d", 1, [ballots[i] == masks[i] for i in range(LANES)])])
             w.case("vote.sync.any.pred d, a, e", inputs, [("d", 1, [ballots[i] != 0 for i in range(LANES)])])
             w.case("vote.sync.uni.pred d, a, e", inputs, [("d", 1, [ballots[i] in (0, masks[i]) for i in range(LANES)])])
-            for k in ("b32", "u32", "s32") if masks is turns else ("b32",):
-                w.case(f"vote.sync.ballot.{k} d, a, e", inputs, [("d", 32, ballots)])
+            w.case("vote.sync.ballot.b32 d, a, e", inputs, [("d", 32, ballots)])
             w.case("vote.sync.ballot.b32 d, !a, e", inputs, [("d", 32, [masks[i] & ~ballots[i] for i in range(LANES)])])
-        for k in ("b32", "u32", "s32", "b64", "u64", "s64") if masks is turns else ("b32", "b64"):
+        for k in "b32", "b64":
             width = width_of(k)
             for values in [i % 5 << (width - 8) for i in range(LANES)], [7] * LANES, [(i // 16) for i in range(LANES)]:
                 same = [sum(1 << j for j in among(i) if values[j] == values[i]) for i in range(LANES)]
@@ -885,11 +1268,12 @@ def lane_rules(w):
                     result = number(data[j], kind) if result is None else combine(result, number(data[j], kind))
                 return result
 
-            for name, combine in {"add": lambda x, y: x + y, "min": min, "max": max, "and": lambda x, y: x & y, "or": lambda x, y: x | y, "xor": lambda x, y: x ^ y}.items():
+            whole = {"add": lambda x, y: x + y, "min": min, "max": max}
+            bitwise = {"and": lambda x, y: x & y, "or": lambda x, y: x | y, "xor": lambda x, y: x ^ y}
+            for name, combine in (bitwise if k == "b32" else whole).items():
                 w.case(f"redux.sync.{name}.{k} d, a, e", [("a", 32, data), ("e", 32, masks)], [("d", 32, [fold(i, combine) for i in range(LANES)])])
-    for k in "b32", "u32", "s32":
-        w.case(f"activemask.{k} d", [("a", 32, data)], [("d", 32, [0xFFFFFFFF] * LANES)])
-        w.case(f"nanosleep.{k} a; mov.b32 d, a", [("a", 32, 20)], [("d", 32, 20)])
+    w.case("activemask.b32 d", [("a", 32, data)], [("d", 32, [0xFFFFFFFF] * LANES)])
+    w.case("nanosleep.u32 a; mov.b32 d, a", [("a", 32, 20)], [("d", 32, 20)])
     w.case("bar.warp.sync e; mov.b32 d, e", [("e", 32, [0x0000FFFF if i < 16 else 0xFFFF0000 for i in range(LANES)])],
            [("d", 32, [0x0000FFFF if i < 16 else 0xFFFF0000 for i in range(LANES)])])
     for fence in "membar.cta", "membar.gl", "membar.sys", "fence.sc.cta", "fence.acq_rel.gpu", "fence.acq_rel.sys":
@@ -903,7 +1287,7 @@ def main():
     arguments = parser.parse_args()
     w = Writer(arguments.random, arguments.seed)
     w.note("Written by ops_reference.py, which works the values out; ops_run.c says what the lines mean.")
-    for rules in integer_rules, bit_rules, float_rules, compare_rules, convert_integers, convert_floats, memory_rules, address_rules, lane_rules:
+    for rules in integer_rules, bit_rules, float_rules, compare_rules, convert_integers, convert_floats, further_rules, half_rules, memory_rules, address_rules, lane_rules:
         rules(w)
     print("\n".join(w.lines), end="")
 

@@ -6,12 +6,13 @@
  *
  * The digits say how wide a register is: 0x and 2, 4, 8 or 16 of them, or 32 for memory; 0 or 1 alone is a predicate. A name that
  * stands in brackets ([m]) is memory of the lane's own: its value before, and after. An expected value may be a range of floats
- * (0x3f7ffffe..0x3f800001), nan32 or nan64 (any NaN) or ?32 (any 32 bits). A value may be a list of 32 with commas, one a lane of a
+ * (0x3f7ffffe..0x3f800001), nan16, nanb16 (of bf16), nan32, nan64 (any NaN) or ?32 (any 32 bits). A value may be a list of 32 with commas, one a lane of a
  * whole warp: then lanes may read each other. Cases with the same first line become the lanes of one kernel, and all kernels one
  * module or a few. Each instruction runs three times: by all lanes, and guarded by the even and by the odd ones, where the
  * others must keep what they had.
  *
- *     ops_run FILE        prints "LINE ok" or "LINE what is wrong" for every case; exit status 1 if any is wrong */
+ *     ops_run FILE          prints "LINE ok" or "LINE what is wrong" for every case; exit status 1 if any is wrong
+ *     ops_run --ptx FILE    prints the PTX instead */
 #include "device.h"
 #include <ctype.h>
 #include <stdarg.h>
@@ -23,7 +24,8 @@ enum { MOST_NAMES = 8, CELL = 16, WARP = 32, MODULE_KERNELS = 64 };
 struct value {
     unsigned digits; /* 0: a predicate */
     uint64_t low, high, top; /* of a range: low to top; high: of 128 bits */
-    bool range, nan, any;
+    uint64_t nan; /* not 0: any NaN, which are the numbers above this, the sign aside */
+    bool range, any;
 };
 struct operand {
     char name[16];
@@ -72,10 +74,9 @@ static struct value parse_value(const char **text)
     if (*at == '?') {
         v.any = true;
         v.digits = (unsigned)strtoul(at + 1, (char **)&at, 10) / 4;
-    } else if (!strncmp(at, "nan32", 5) || !strncmp(at, "nan64", 5)) {
-        v.nan = true;
-        v.digits = at[3] == '3' ? 8 : 16;
-        at += 5;
+    } else if (!strncmp(at, "nan16", 5) || !strncmp(at, "nanb16", 6) || !strncmp(at, "nan32", 5) || !strncmp(at, "nan64", 5)) {
+        v.nan = at[3] == 'b' ? 0x7f80 : at[3] == '1' ? 0x7c00 : at[3] == '3' ? 0x7f800000 : 0x7ff0000000000000;
+        v.digits = (unsigned)strtoul(at + 3 + (at[3] == 'b'), (char **)&at, 10) / 4;
     } else if (at[0] == '0' && at[1] == 'x') {
         for (at += 2; isxdigit((unsigned char)*at); at++, v.digits++) {
             v.high = v.high << 4 | v.low >> 60;
@@ -385,16 +386,11 @@ static void fill(char *inputs, char *outputs)
     }
 }
 
-static int64_t ordered(uint64_t bits, unsigned digits) /* as floats are ordered, -0 below +0 */
+static int64_t ordered(uint64_t bits, unsigned digits) /* as floats are ordered, -0 below +0; NaNs at the ends */
 {
-    int64_t value = digits == 8 ? (int32_t)bits : (int64_t)bits;
+    int64_t value = digits == 4 ? (int16_t)bits : digits == 8 ? (int32_t)bits : (int64_t)bits;
 
-    return value < 0 ? (digits == 8 ? INT32_MIN : INT64_MIN) - value - 1 : value;
-}
-
-static bool is_nan(uint64_t bits, unsigned digits)
-{
-    return digits == 8 ? (bits & 0x7fffffff) > 0x7f800000 : (bits & INT64_MAX) > 0x7ff0000000000000;
+    return value < 0 ? (digits == 4 ? INT16_MIN : digits == 8 ? INT32_MIN : INT64_MIN) - value - 1 : value;
 }
 
 static bool matches(const struct value *want, const struct operand *o, const char *cell)
@@ -411,9 +407,9 @@ static bool matches(const struct value *want, const struct operand *o, const cha
     if (want->any)
         return true;
     if (want->nan)
-        return is_nan(low, digits);
+        return (low & (((uint64_t)1 << (4 * digits - 1)) - 1)) > want->nan;
     if (want->range)
-        return !is_nan(low, digits) && ordered(low, digits) >= ordered(want->low, digits) &&
+        return ordered(low, digits) >= ordered(want->low, digits) &&
                ordered(low, digits) <= ordered(want->top, digits);
     return low == want->low && high == want->high;
 }
@@ -501,11 +497,15 @@ int main(int argc, char **argv)
     size_t cases = 0, wrong = 0, bytes;
     char *inputs, *outputs;
 
-    if (argc != 2) {
-        fprintf(stderr, "usage: ops_run FILE.test\n");
+    if (argc < 2 || argc > 3 || (argc == 3 && strcmp(argv[1], "--ptx"))) {
+        fprintf(stderr, "usage: ops_run [--ptx] FILE.test\n");
         return 2;
     }
-    read_tests(read_text(argv[1]));
+    read_tests(read_text(argv[argc - 1]));
+    if (argc == 3) {
+        fputs(module_text(0, instruction_count, 90), stdout);
+        return 0;
+    }
     bytes = lay_out();
     inputs = calloc(1, bytes + 1);
     outputs = calloc(1, bytes + 1);

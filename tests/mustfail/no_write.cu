@@ -1,0 +1,37 @@
+/* The last block leaves its sum unwritten. */
+#include "harness.h"
+
+__global__ void reduce(const element *input, total *sums, size_t n)
+{
+    unsigned block = blockDim.x;
+    unsigned tid = threadIdx.x;
+    size_t i = (size_t)blockIdx.x * block + tid;
+    extern __shared__ element tile[];
+
+    tile[tid] = i < n ? input[i] : 0;
+    __syncthreads();
+    for (unsigned stride = block / 2; stride > 0; stride /= 2) {
+        if (tid < stride)
+            tile[tid] += tile[tid + stride];
+        __syncthreads();
+    }
+    if (tid == 0 && blockIdx.x + 1 < gridDim.x)
+        sums[blockIdx.x] = tile[0];
+}
+
+static size_t tile_of(unsigned block)
+{
+    return block;
+}
+
+static void launch(const struct reduction *r)
+{
+    size_t tile = tile_of(r->block);
+
+    reduce<<<blocks_for(r->n, tile), r->block, r->block * sizeof(element)>>>(r->input, r->sums, r->n);
+}
+
+int main(int argc, char **argv)
+{
+    return harness_main(argc, argv, tile_of, launch);
+}

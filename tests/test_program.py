@@ -1,0 +1,110 @@
+"""What programs see of the emulator: the symbols they ask for, ./emulate, and README's commands."""
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, ROOT, STEPS, need, run
+
+LIBRARY = BUILD / "emulator" / "libcudart.so.13"
+README = ROOT / "README.md"
+
+
+def symbols(path, *options):
+    done = subprocess.run([need("nm"), *options, path], capture_output=True, text=True, check=True)
+    return {line.split()[-1] for line in done.stdout.splitlines() if line.strip()}
+
+
+def exported():
+    return {s.split("@")[0] for s in symbols(LIBRARY, "-D", "--defined-only")}
+
+
+def wanted(path):
+    return {s.split("@")[0] for s in symbols(path, "-D", "-u") if re.match(r"_*cuda", s)}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_every_symbol_of_a_step_is_there(name):
+    needed = wanted(ROOT / name / "run")
+    assert needed and needed <= exported()
+
+
+SOURCE = """#include <cstdio>
+__device__ int counter = 40;
+__constant__ int two[1] = {2};
+__managed__ int managed = 7;
+__global__ void add() { counter += two[0]; managed++; }
+int main() {
+    int got = 0;
+    add<<<1, 1>>>();
+    cudaDeviceSynchronize();
+    cudaMemcpyFromSymbol(&got, counter, sizeof got);
+    printf("%d %d %s\\n", got, managed, cudaGetErrorName(cudaGetLastError()));
+}
+"""
+
+
+@pytest.mark.parametrize("options", [["-O0"], ["-O3"], ["-G"], ["-O3", "--default-stream", "per-thread"]], ids=" ".join)
+def test_program_built_elsewhere_runs(tmp_path, options):
+    source, program = tmp_path / "program.cu", tmp_path / "program"
+    source.write_text(SOURCE)
+    command = [os.environ.get("NVCC") or need("nvcc"), *options, "-cudart", "shared", "--compress-mode=none", "-gencode", "arch=compute_75,code=compute_75"]
+    built = subprocess.run([*command, source, "-o", program], capture_output=True, text=True)
+    if "cannot find -lcudart" in built.stderr:  # the wheels bring NVIDIA's runtime without its name for the linker
+        built = subprocess.run([*[c for c in command if c not in ("-cudart", "shared")], "-cudart", "none", source, LIBRARY, "-o", program], capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    assert wanted(program) <= exported()
+    done = run(ROOT / "emulate", program)
+    assert (done.returncode, done.stdout) == (0, "42 8 cudaSuccess\n"), done.stderr
+
+
+def test_every_symbol_of_nvidias_runtime_is_there():
+    theirs = Path(os.environ.get("CUDART_DIR", "/nowhere")) / "libcudart.so.13"
+    if not theirs.exists():
+        pytest.skip("NVIDIA's libcudart.so.13 not found")
+    names = {s.split("@")[0] for s in symbols(theirs, "-D", "--defined-only") if re.match(r"_*cuda", s)}
+    assert len(names) > 300 and names - exported() == set()
+
+
+def test_emulate_says_what_is_wrong(tmp_path):
+    assert run(ROOT / "emulate").returncode == 2
+    missing = run(ROOT / "emulate", "/no/such/program")
+    assert missing.returncode == 2 and "there is no program" in missing.stderr
+    text = tmp_path / "text"
+    text.write_text("hello")
+    assert "not an executable file" in run(ROOT / "emulate", text).stderr
+
+
+def commands():
+    return sorted({line for block in re.findall(r"```\n(.*?)```", README.read_text(), re.S) for line in block.splitlines() if re.match(r"(make|\./)", line)})
+
+
+def test_readme_names_commands():
+    assert len(commands()) > 5 and any(c.startswith("make test") for c in commands())
+
+
+@pytest.mark.parametrize("command", commands())
+def test_command_of_the_readme_exists(command):
+    for part in command.split("#")[0].split("&&"):
+        words = [w for w in part.split() if "=" not in w]
+        if words[0] == "make":
+            done = run(need("make"), "-n", *words[1:], timeout=120)
+            assert done.returncode == 0, done.stderr
+        elif words[0] == "./emulate":
+            assert os.access(ROOT / "emulate", os.X_OK)
+        else:
+            folder = Path(words[0]).parent.name
+            program = next(ROOT / name / "run" for name in STEPS if name == folder or name.startswith(folder + "_"))
+            offered = run(program, "--help").stdout
+            assert all(f"  {w} " in offered for w in words[1:] if w.startswith("--"))
+
+
+def test_make_help_names_every_target_a_person_asks_for():
+    said = run(need("make"), "help").stdout
+    for target in "run test step3 diff3 diffs plot doctor sanitize lint bench-emulator test-gpu test-slow accept coverage clean".split():
+        assert re.search(rf"^make {target}\b", said, re.M), target
+
+
+def test_makefile_lists_the_steps_there_are():
+    assert re.search(r"^STEPS := (.*)$", (ROOT / "Makefile").read_text(), re.M)[1].split() == STEPS
