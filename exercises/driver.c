@@ -3,7 +3,7 @@
  * It knows no expected value and says no verdict; grade.py does, in another process. A case comes through file descriptor 3 after
  * every static constructor has run, with a number (nonce) that the answer on descriptor 4 must repeat:
  *     case NONCE REPEAT ARGUMENTS          then a line an argument, in solve()'s order:
- *     in BYTES | out BYTES | size VALUE    and, after the last, the bytes of the inputs
+ *     in BYTES 0 | out BYTES POISON | size VALUE 0    and, after the last, the bytes of the inputs
  * The arguments of solve() are pointers and sizes alone, all of which calling conventions pass alike in registers, so one call fits
  * every exercise. link.txt lists the functions of a submission that are redirected to the graded_... ones below. */
 #define _GNU_SOURCE
@@ -16,14 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGUMENTS = 6, POISON = 0xA5, COUNTERS = 64, REQUESTS = 3, ANSWERS = 4, FLUSH_BYTES = 256 << 20 };
+enum { ARGUMENTS = 6, COUNTERS = 64, REQUESTS = 3, ANSWERS = 4, FLUSH_BYTES = 256 << 20 };
 
 void solve(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
 struct argument {
-    char kind[8];    /* "in", "out" or "size" */
-    uint64_t value;  /* bytes, or the size itself */
-    void *host;      /* an input's bytes */
+    char kind[8]; /* "in", "out" or "size" */
+    uint64_t value; /* bytes, or the size itself */
+    int poison; /* what every byte of an output holds before */
+    void *host; /* an input's bytes */
     void *device;
 };
 
@@ -105,7 +106,7 @@ static void broken(const char *what)
 static void read_arguments(FILE *in, struct argument *a, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        if (fscanf(in, "%7s %lu", a[i].kind, &a[i].value) != 2 || fgetc(in) != '\n')
+        if (fscanf(in, "%7s %lu %d", a[i].kind, &a[i].value, &a[i].poison) != 3 || fgetc(in) != '\n')
             broken("an argument of the case is not understood");
     for (unsigned i = 0; i < count; i++) {
         if (strcmp(a[i].kind, "in") != 0)
@@ -127,7 +128,7 @@ static void place(struct argument *a)
     if (a->host)
         need("cudaMemcpy", cudaMemcpy(a->device, a->host, a->value, cudaMemcpyHostToDevice));
     else
-        need("cudaMemset", cudaMemset(a->device, POISON, a->value));
+        need("cudaMemset", cudaMemset(a->device, a->poison, a->value));
 }
 
 static uintptr_t passed(const struct argument *a)

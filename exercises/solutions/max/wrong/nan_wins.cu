@@ -13,7 +13,7 @@ __global__ void largest(const float *input, size_t n, float *output)
     __syncthreads();
     for (unsigned stride = 128; stride > 0; stride /= 2) {
         if (tid < stride)
-            tile[tid] = fmaxf(tile[tid], tile[tid + stride]);
+            tile[tid] = tile[tid] > tile[tid + stride] ? tile[tid] : tile[tid + stride];
         __syncthreads();
     }
     if (tid == 0)

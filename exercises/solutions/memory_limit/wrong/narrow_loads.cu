@@ -1,0 +1,27 @@
+// loses: requests 3, instructions 2; four bytes a lane
+#include "exercise.h"
+
+__global__ void reduce(const int *input, size_t n, long long *output)
+{
+    __shared__ long long tile[256];
+    unsigned tid = threadIdx.x;
+    long long sum = 0;
+
+    for (size_t i = (size_t)blockIdx.x * 256 + tid; i < n; i += (size_t)gridDim.x * 256)
+        sum += input[i];
+    tile[tid] = sum;
+    __syncthreads();
+    for (unsigned stride = 128; stride > 0; stride /= 2) {
+        if (tid < stride)
+            tile[tid] += tile[tid + stride];
+        __syncthreads();
+    }
+    if (tid == 0)
+        atomicAdd((unsigned long long *)output, (unsigned long long)tile[0]);
+}
+
+void solve(const int *input, size_t n, long long *output)
+{
+    cudaMemset(output, 0, sizeof *output);
+    reduce<<<128, 256>>>(input, n, output);
+}

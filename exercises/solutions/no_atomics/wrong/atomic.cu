@@ -1,0 +1,28 @@
+// loses: atomics 2; an atomic a block
+#include "exercise.h"
+
+template <class element>
+__global__ void reduce(const element *input, size_t n, long long *sums)
+{
+    __shared__ long long tile[256];
+    unsigned tid = threadIdx.x;
+    long long sum = 0;
+
+    for (size_t i = (size_t)blockIdx.x * 256 + tid; i < n; i += (size_t)gridDim.x * 256)
+        sum += input[i];
+    tile[tid] = sum;
+    __syncthreads();
+    for (unsigned stride = 128; stride > 0; stride /= 2) {
+        if (tid < stride)
+            tile[tid] += tile[tid + stride];
+        __syncthreads();
+    }
+    if (tid == 0)
+        atomicAdd((unsigned long long *)sums, (unsigned long long)tile[0]);
+}
+
+void solve(const int *input, size_t n, long long *output)
+{
+    cudaMemset(output, 0, sizeof *output);
+    reduce<<<264, 256>>>(input, n, output);
+}
