@@ -217,7 +217,8 @@ bool op_resolve(const char *text, struct opcode *out, char **problem)
     struct words words;
     int bad, unknown = -1;
     bool stem_known = false, row_known = false;
-    char message[160];
+    static const char rows[] = " (rows: common/emulator/ops.def)";
+    char message[160 + sizeof rows];
 
     if (!split(text, &words)) {
         *problem = strdup("an opcode with more than 15 modifiers");
@@ -239,13 +240,13 @@ bool op_resolve(const char *text, struct opcode *out, char **problem)
             row_known |= bad < 0;
         }
     if (!stem_known)
-        snprintf(message, sizeof message, "unknown instruction '%.*s'", words.length[0], words.at[0]);
+        snprintf(message, 160, "unknown instruction '%.*s'", words.length[0], words.at[0]);
     else if (unknown > 0 && !row_known)
-        snprintf(message, sizeof message, "unknown modifier '.%.*s' on '%.*s'", words.length[unknown], words.at[unknown],
+        snprintf(message, 160, "unknown modifier '.%.*s' on '%.*s'", words.length[unknown], words.at[unknown],
                  words.length[0], words.at[0]);
     else
-        snprintf(message, sizeof message, "no form '%s' of '%.*s'", text, words.length[0], words.at[0]);
-    strcat(message, " (rows: common/emulator/ops.def)");
+        snprintf(message, 160, "no form '%s' of '%.*s'", text, words.length[0], words.at[0]);
+    strcat(message, rows);
     *problem = strdup(message);
     return false;
 }

@@ -48,7 +48,9 @@ struct parser {
     LIST(struct inst) code;
     LIST(uint32_t) labels;
     LIST(const char *) label_names;
-    LIST(struct operand) operands;
+    LIST(struct operand) operands;     /* of an instruction, and behind them those of the lists it is in */
+    LIST(struct symbol *) parameters;
+    LIST(uint32_t) listed;             /* labels of a .branchtargets */
     LIST(struct symbol *) in_frame;    /* of the function: arguments of calls, whose place follows from what else is in the frame */
     LIST(struct targets) targets;
     size_t argument_top, argument_most; /* bytes of arguments in use here, and anywhere in the function */
@@ -97,6 +99,16 @@ char *ptx_report(const struct module *module, uint32_t line, uint32_t column, co
     }
     fclose(out);
     return report;
+}
+
+/* What a list holds, kept for as long as the module. */
+static void *taken(struct parser *p, const void *items, size_t bytes)
+{
+    void *copy = arena_take(p->module->arena, bytes + 1);
+
+    if (bytes)
+        memcpy(copy, items, bytes);
+    return copy;
 }
 
 #define FAIL(p, ...)                                                                                                             \
@@ -354,6 +366,8 @@ static struct symbol *parse_variable(struct parser *p, enum space space, bool is
             while (!take_mark(p, ')')) {
                 if (take_word(p, ".managed"))
                     symbol->managed = true;
+                else if (p->token.kind == TOKEN_END)
+                    FAIL(p, "the file ends inside an attribute");
                 else
                     advance(p);
             }
@@ -555,9 +569,9 @@ static struct operand address_operand(struct parser *p)
         operand.value = (int64_t)take_number(p);
     }
     if (take_mark(p, '+'))
-        operand.value += (int64_t)take_number(p);
+        operand.value = (int64_t)((uint64_t)operand.value + take_number(p));
     else if (take_mark(p, '-'))
-        operand.value -= (int64_t)take_number(p);
+        operand.value = (int64_t)((uint64_t)operand.value - take_number(p));
     expect_mark(p, ']');
     return operand;
 }
@@ -565,21 +579,20 @@ static struct operand address_operand(struct parser *p)
 static struct operand vector_operand(struct parser *p, char close, int depth)
 {
     struct operand operand = {.kind = OPERAND_VECTOR, .column = p->token.column};
-    LIST(struct operand) parts = {0};
+    size_t first = p->operands.count, count;
 
     while (!take_mark(p, close)) {
         struct operand part = parse_operand(p, depth + 1);
-        LIST_ADD(parts, part);
+        LIST_ADD(p->operands, part);
         if (!is_mark(p, close))
             expect_mark(p, ',');
-        if (parts.count > 255)
+        if (p->operands.count - first > 255)
             FAIL(p, "more than 255 operands in a list");
     }
-    operand.part_count = (uint8_t)parts.count;
-    operand.parts = arena_take(p->module->arena, parts.count * sizeof *operand.parts + 1);
-    if (parts.count)
-        memcpy(operand.parts, parts.items, parts.count * sizeof *operand.parts);
-    free(parts.items);
+    count = p->operands.count - first;
+    p->operands.count = first;
+    operand.part_count = (uint8_t)count;
+    operand.parts = taken(p, p->operands.items + first, count * sizeof *operand.parts);
     return operand;
 }
 
@@ -648,9 +661,7 @@ static void parse_instruction(struct parser *p)
     }
     advance(p);
     in.operand_count = (uint8_t)p->operands.count;
-    in.operands = arena_take(p->module->arena, p->operands.count * sizeof *in.operands + 1);
-    if (p->operands.count)
-        memcpy(in.operands, p->operands.items, p->operands.count * sizeof *in.operands);
+    in.operands = taken(p, p->operands.items, p->operands.count * sizeof *in.operands);
     LIST_ADD(p->code, in);
 }
 
@@ -709,22 +720,18 @@ static void parse_block(struct parser *p, int depth);
 /* The list of labels behind .branchtargets: their numbers, which decode.c makes pcs. */
 static void parse_targets(struct parser *p, uint32_t label)
 {
-    LIST(uint32_t) labels = {0};
-
+    p->listed.count = 0;
     while (!take_mark(p, ';')) {
         uint32_t number;
         if (p->token.kind != TOKEN_WORD)
             FAIL(p, "expected a label, found '%.*s'", width(&p->token), p->token.text);
         number = label_number(p, &p->token);
-        LIST_ADD(labels, number);
+        LIST_ADD(p->listed, number);
         advance(p);
         if (!is_mark(p, ';'))
             expect_mark(p, ',');
     }
-    struct targets targets = {label, (uint32_t)labels.count, arena_take(p->module->arena, labels.count * sizeof(uint32_t) + 1)};
-    if (labels.count)
-        memcpy(targets.pcs, labels.items, labels.count * sizeof(uint32_t));
-    free(labels.items);
+    struct targets targets = {label, (uint32_t)p->listed.count, taken(p, p->listed.items, p->listed.count * sizeof(uint32_t))};
     LIST_ADD(p->targets, targets);
 }
 
@@ -785,15 +792,6 @@ static void parse_block(struct parser *p, int depth)
 
 /* Functions */
 
-static void *taken(struct parser *p, const void *items, size_t bytes)
-{
-    void *copy = arena_take(p->module->arena, bytes + 1);
-
-    if (bytes)
-        memcpy(copy, items, bytes);
-    return copy;
-}
-
 /* A stack frame: local variables, then the function's own parameters, then the arguments of its calls. */
 static void lay_out_frame(struct parser *p, struct function *f)
 {
@@ -837,8 +835,7 @@ static void parse_body(struct parser *p)
 
 static void parse_parameters(struct parser *p, struct function *f)
 {
-    LIST(struct symbol *) parameters = {0};
-
+    p->parameters.count = 0;
     while (!take_mark(p, ')')) {
         enum space space;
         struct symbol *symbol;
@@ -857,16 +854,15 @@ static void parse_parameters(struct parser *p, struct function *f)
                 align_stack(f, symbol);
             add_name(p, symbol->name, NAME_SYMBOL, 0, symbol);
         }
-        LIST_ADD(parameters, symbol);
+        LIST_ADD(p->parameters, symbol);
         if (!is_mark(p, ')'))
             expect_mark(p, ',');
     }
-    f->parameters = taken(p, parameters.items, parameters.count * sizeof *f->parameters);
-    f->parameter_count = parameters.count;
-    f->parameter_sizes = arena_take(p->module->arena, parameters.count * sizeof *f->parameter_sizes + 1);
-    for (size_t i = 0; i < parameters.count; i++)
-        f->parameter_sizes[i] = parameters.items[i]->bytes;
-    free(parameters.items);
+    f->parameter_count = p->parameters.count;
+    f->parameters = taken(p, p->parameters.items, f->parameter_count * sizeof *f->parameters);
+    f->parameter_sizes = arena_take(p->module->arena, f->parameter_count * sizeof *f->parameter_sizes + 1);
+    for (size_t i = 0; i < f->parameter_count; i++)
+        f->parameter_sizes[i] = f->parameters[i]->bytes;
 }
 
 static void parse_tuning(struct parser *p, struct function *f)
@@ -938,18 +934,15 @@ static void parse_function(struct parser *p, bool is_kernel)
 static void skip_section(struct parser *p)
 {
     int depth = 0;
+    bool begun = false;
 
-    while (!is_mark(p, '{'))
-        advance(p);
     do {
-        if (is_mark(p, '{'))
-            depth++;
-        if (is_mark(p, '}'))
-            depth--;
         if (p->token.kind == TOKEN_END)
             FAIL(p, "the file ends inside a section");
+        depth += is_mark(p, '{') - is_mark(p, '}');
+        begun |= is_mark(p, '{');
         advance(p);
-    } while (depth);
+    } while (depth > 0 || !begun);
 }
 
 static void parse_file(struct parser *p)
@@ -972,9 +965,12 @@ static void parse_directive(struct parser *p)
     bool is_extern = false;
 
     if (take_word(p, ".version")) { /* 9.0: lexed as a decimal number */
-        double version;
-        memcpy(&version, &p->token.value, sizeof version);
-        p->module->ptx_version = p->token.float_bits ? (int)(version * 10 + 0.5) : (int)p->token.value * 10;
+        double version = (double)p->token.value;
+        if (p->token.float_bits == 64)
+            memcpy(&version, &p->token.value, sizeof version);
+        if (p->token.kind != TOKEN_NUMBER || !(version >= 1 && version < 100))
+            FAIL(p, "'%.*s' is no version of PTX", width(&p->token), p->token.text);
+        p->module->ptx_version = (int)(version * 10 + 0.5);
         advance(p);
     } else if (take_word(p, ".target")) {
         do {
@@ -1020,6 +1016,8 @@ static void free_lists(struct parser *p)
     free(p->labels.items);
     free(p->label_names.items);
     free(p->operands.items);
+    free(p->parameters.items);
+    free(p->listed.items);
     free(p->in_frame.items);
     free(p->targets.items);
 }
