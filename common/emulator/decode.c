@@ -372,13 +372,18 @@ static struct passed passed_operand(struct decoder *d, const struct operand *o, 
 {
     enum type type = formal ? formal->type : T_b64;
 
-    if (o->kind == OPERAND_SYMBOL && o->symbol->in_frame)
-        return (struct passed){.at = (uint32_t)(o->symbol->address + (uint64_t)o->value), .bytes = (uint32_t)o->symbol->bytes};
+    if (o->kind == OPERAND_SYMBOL && o->symbol->in_frame) {
+        if ((uint64_t)o->value > o->symbol->bytes)
+            FAIL(d, o->column, "'%s' has %zu bytes", o->symbol->name, o->symbol->bytes);
+        return (struct passed){.at = (uint32_t)(o->symbol->address + (uint64_t)o->value),
+                               .bytes = (uint32_t)(o->symbol->bytes - (uint64_t)o->value)};
+    }
     if (o->kind == OPERAND_REGISTER)
         type = d->f->regs[o->index].type;
     if (type == T_pred || type == T_b128)
         FAIL(d, o->column, "'%s' cannot pass a .%s", d->in->opcode, type_names[type]);
-    return (struct passed){.in_row = true, .bytes = formal ? (uint32_t)formal->bytes : type_bytes[type], .lane_bytes = type_lane_bytes(type),
+    return (struct passed){.in_row = true, .bytes = formal && formal->bytes < type_bytes[type] ? (uint32_t)formal->bytes : type_bytes[type],
+                           .lane_bytes = type_lane_bytes(type),
                            .at = written ? destination_slot(d, o, type) : source_slot(d, o, type, 0)};
 }
 
@@ -407,6 +412,8 @@ static void decode_call(struct decoder *d)
         arguments = o++;
     if (whom->kind == OPERAND_FUNCTION) {
         target = whom->function;
+        if (target->is_kernel)
+            FAIL(d, whom->column, "'%s' is a kernel, and '%s' calls functions", target->name, in->opcode);
         call->name = target->name;
         call->target = target->has_body ? d->f->kernel->part_of[target->index] : NULL;
         call->builtin = call->target ? NULL : builtin_function(target->name);
@@ -525,12 +532,14 @@ static void place_named(struct function *f, const struct operand *o)
     for (size_t i = 0; i < f->shared_count; i++)
         if (f->shared[i].symbol == s)
             return;
-    struct placed *list = arena_take(f->module->arena, (f->shared_count + 1) * sizeof *list);
-    if (f->shared_count)
-        memcpy(list, f->shared, f->shared_count * sizeof *list);
-    f->shared = list;
+    if ((f->shared_count & (f->shared_count - 1)) == 0) { /* full: there is room for the next power of two */
+        struct placed *larger = arena_take(f->module->arena, (2 * f->shared_count + 1) * sizeof *larger);
+        if (f->shared_count)
+            memcpy(larger, f->shared, f->shared_count * sizeof *larger);
+        f->shared = larger;
+    }
     f->static_shared = (f->static_shared + s->align - 1) & ~(s->align - 1);
-    list[f->shared_count++] = (struct placed){s, f->static_shared};
+    f->shared[f->shared_count++] = (struct placed){s, f->static_shared};
     f->static_shared += s->bytes;
 }
 

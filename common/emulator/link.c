@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ALLOCA = 512 * 1024 }; /* a GPU's most local memory a thread */
+enum { MOST_LOCAL = 512 * 1024,      /* a GPU's most local memory a thread */
+       MOST_PARAMETERS = 32764,      /* what ptxas allows a kernel */
+       MOST_CALL_DEPTH = 1000 };     /* deeper chains of calls count as recursion */
 
 static void *copied(struct arena *arena, const void *from, size_t bytes)
 {
@@ -52,7 +54,7 @@ static void add_called(struct function *kernel, const struct inst *in)
     const struct module *m = kernel->module;
     const struct operand *whom = called(in);
 
-    if (whom && whom->kind == OPERAND_FUNCTION)
+    if (whom && whom->kind == OPERAND_FUNCTION && !whom->function->is_kernel)
         add_part(kernel, whom->function);
     for (size_t i = 0; whom && whom->kind == OPERAND_REGISTER && i < m->function_count; i++)
         if (m->functions[i]->address_taken && !m->functions[i]->is_kernel)
@@ -72,38 +74,38 @@ static void find_parts(struct function *kernel)
                 add_called(kernel, &kernel->parts[p]->code[pc]);
 }
 
-static size_t deepest(struct function *f, size_t *known, bool *open);
+static size_t deepest(struct function *f, size_t *known, bool *open, int depth);
 
 static bool fits(const struct function *f, const struct call *call)
 {
     return f->address_taken && f->parameter_count == call->argument_count && f->return_count == call->return_count;
 }
 
-static size_t deepest_called(struct function *kernel, const struct call *call, size_t *known, bool *open)
+static size_t deepest_called(struct function *kernel, const struct call *call, size_t *known, bool *open, int depth)
 {
     size_t most = 0;
 
     for (uint32_t p = 1; p < kernel->part_count && most != SIZE_MAX; p++)
         if (call->indirect ? fits(kernel->parts[p], call) : call->target == kernel->parts[p]) {
-            size_t below = deepest(kernel->parts[p], known, open);
+            size_t below = deepest(kernel->parts[p], known, open, depth);
             most = below > most ? below : most;
         }
     return most;
 }
 
 /* The deepest stack from `f` on, walking calls; SIZE_MAX if they go round. */
-static size_t deepest(struct function *f, size_t *known, bool *open)
+static size_t deepest(struct function *f, size_t *known, bool *open, int depth)
 {
     size_t most = 0;
 
-    if (open[f->part])
+    if (open[f->part] || depth > MOST_CALL_DEPTH)
         return SIZE_MAX;
     if (known[f->part])
         return known[f->part];
     open[f->part] = true;
     for (uint32_t pc = 0; pc < f->count && most != SIZE_MAX; pc++)
         if (f->code[pc].call) {
-            size_t below = deepest_called(f->kernel, f->code[pc].call, known, open);
+            size_t below = deepest_called(f->kernel, f->code[pc].call, known, open, depth + 1);
             most = below > most ? below : most;
         }
     open[f->part] = false;
@@ -130,7 +132,7 @@ static void find_stack(struct function *kernel)
     if (!known || !open)
         abort();
     if (kernel->part_count > 1)
-        bytes = deepest(kernel, known, open);
+        bytes = deepest(kernel, known, open, 0);
     free(known);
     free(open);
     kernel->deep = bytes == SIZE_MAX;
@@ -147,7 +149,7 @@ size_t stack_needed(const struct function *kernel)
 {
     size_t activations = kernel->deep ? device_limits.stack / 16 + 2 : 1;
 
-    return kernel->stack_limit * activations + (kernel->dynamic_stack ? MOST_ALLOCA : 0);
+    return kernel->stack_limit * activations + (kernel->dynamic_stack ? MOST_LOCAL : 0);
 }
 
 static void find_polling(struct function *kernel)
@@ -194,11 +196,32 @@ static void append_parts(struct function *kernel)
     kernel->count = total;
 }
 
+/* What a GPU has no room for. False with a report. */
+static bool check_sizes(struct function *kernel)
+{
+    const char *what = NULL;
+    size_t bytes = 0, most = 0;
+
+    for (uint32_t p = 0; p < kernel->part_count && !what; p++)
+        if ((bytes = kernel->parts[p]->stack_bytes) > (most = MOST_LOCAL))
+            what = "local variables and arguments";
+    if (!what && (bytes = kernel->static_shared) > (most = DEVICE_SHARED_DEFAULT))
+        what = "shared variables";
+    if (!what && (bytes = kernel->parameter_bytes) > (most = MOST_PARAMETERS))
+        what = "parameters";
+    if (what)
+        kernel->error = ptx_report(kernel->module, kernel->line, 1, "'%s' has %zu bytes of %s, and a GPU has room for %zu",
+                                   kernel->name, bytes, what, most);
+    return !what;
+}
+
 void link_kernel(struct function *kernel)
 {
     kernel->kernel = kernel;
     find_parts(kernel);
     place_shared(kernel);
+    if (!check_sizes(kernel))
+        return;
     for (uint32_t p = 0; p < kernel->part_count; p++)
         if (!decode_function(kernel->parts[p], &kernel->error))
             return;

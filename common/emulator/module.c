@@ -28,9 +28,8 @@ static bool place_variables(struct module *module, char **error)
             return false;
         }
         s->placed = true;
-        memset(host_of(s), 0, s->bytes);
-        if (s->initial)
-            memcpy(host_of(s), s->initial, s->bytes);
+        if (s->initial) /* the rest is zero, as fresh memory is */
+            memcpy(host_of(s), s->initial, s->initial_bytes);
     }
     return true;
 }

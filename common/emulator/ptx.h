@@ -60,7 +60,8 @@ struct symbol {
     uint64_t address;    /* the device address (global, const) or the offset in its space (shared, local, param) */
     bool is_extern, placed;
     bool managed;        /* .attribute(.managed): the host uses it by the same address */
-    char *initial;       /* `bytes` bytes, or NULL for zeros */
+    char *initial;       /* the first `initial_bytes` bytes; zeros follow */
+    size_t initial_bytes;
     bool in_frame;       /* a function's parameter or a call's argument: `address` is its offset in the activation's stack frame */
     struct relocation { size_t at; const struct symbol *target; const struct function *function; int64_t addend; } *relocations;
     size_t relocation_count;

@@ -32,7 +32,8 @@ struct name {
         (list).items[(list).count++] = (item);                                                                                   \
     } while (0)
 
-enum { BUCKETS = 4096, MOST_NESTING = 64, MOST_REGISTERS = 1 << 20 };
+enum { BUCKETS = 4096, MOST_NESTING = 64, MOST_REGISTERS = 1 << 20, MOST_UNUSED = 1 << 16 };
+#define MOST_BYTES ((size_t)1 << 40) /* of a variable, or of several that lie in one place */
 
 struct parser {
     struct module *module;
@@ -53,6 +54,8 @@ struct parser {
     LIST(uint32_t) listed;             /* labels of a .branchtargets */
     LIST(struct symbol *) in_frame;    /* of the function: arguments of calls, whose place follows from what else is in the frame */
     LIST(struct targets) targets;
+    LIST(char) initial;                /* of the variable being read, as far as numbers are given */
+    size_t registers; /* declared in the module */
     size_t argument_top, argument_most; /* bytes of arguments in use here, and anywhere in the function */
     char **error;
     jmp_buf failed;
@@ -280,10 +283,19 @@ static bool take_space(struct parser *p, enum space *space)
     return false;
 }
 
-static void store_number(struct parser *p, struct symbol *symbol, size_t at, bool negative)
+/* Room for the next element's bytes: zeros. */
+static char *next_initial(struct parser *p, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        LIST_ADD(p->initial, 0);
+    return p->initial.items + p->initial.count - bytes;
+}
+
+static void store_number(struct parser *p, const struct symbol *symbol, bool negative)
 {
     uint64_t value = p->token.value;
-    unsigned bytes = type_bytes[symbol->type];
+    unsigned bytes = type_bytes[symbol->type], known = bytes < sizeof value ? bytes : sizeof value;
+    char *to = next_initial(p, bytes);
 
     if (p->token.float_bits == 64 && symbol->type == T_f32) {
         double real;
@@ -294,8 +306,10 @@ static void store_number(struct parser *p, struct symbol *symbol, size_t at, boo
         memcpy(&value, &narrow, sizeof narrow);
     }
     if (negative)
-        value = p->token.float_bits ? value ^ (uint64_t)1 << (8 * bytes - 1) : 0 - value;
-    memcpy(symbol->initial + at, &value, bytes);
+        value = p->token.float_bits ? value ^ (uint64_t)1 << (8 * known - 1) : 0 - value;
+    memcpy(to, &value, known);
+    if (negative && !p->token.float_bits)
+        memset(to + known, 0xff, bytes - known);
     advance(p);
 }
 
@@ -304,46 +318,48 @@ static void store_address(struct parser *p, struct symbol *symbol, size_t at)
 {
     bool generic = take_word(p, "generic"), parenthesis = generic && (expect_mark(p, '('), true);
     struct name *name = find_name(p, p->token.text, p->token.length);
-    struct relocation *grown_list;
+    size_t count = symbol->relocation_count;
 
     if (!name || (name->kind != NAME_SYMBOL && name->kind != NAME_FUNCTION))
         FAIL(p, "an initial value must be a number or the name of a variable or function, found '%.*s'", width(&p->token), p->token.text);
-    grown_list = arena_take(p->module->arena, (symbol->relocation_count + 1) * sizeof *grown_list);
-    if (symbol->relocation_count)
-        memcpy(grown_list, symbol->relocations, symbol->relocation_count * sizeof *grown_list);
-    symbol->relocations = grown_list;
+    if ((count & (count - 1)) == 0) { /* full: there is room for the next power of two */
+        struct relocation *larger = arena_take(p->module->arena, (2 * count + 1) * sizeof *larger);
+        if (count)
+            memcpy(larger, symbol->relocations, count * sizeof *larger);
+        symbol->relocations = larger;
+    }
+    next_initial(p, type_bytes[symbol->type]);
     advance(p);
     if (parenthesis)
         expect_mark(p, ')');
     if (name->kind == NAME_FUNCTION)
         ((struct function *)name->object)->address_taken = true;
-    grown_list[symbol->relocation_count++] = (struct relocation){
+    symbol->relocations[symbol->relocation_count++] = (struct relocation){
         .at = at, .target = name->kind == NAME_SYMBOL ? name->object : NULL, .function = name->kind == NAME_FUNCTION ? name->object : NULL,
         .addend = take_mark(p, '+') ? (int64_t)take_number(p) : 0};
 }
 
-static size_t parse_initial(struct parser *p, struct symbol *symbol, size_t at, int depth)
+static void parse_initial(struct parser *p, struct symbol *symbol, int depth)
 {
-    unsigned bytes = type_bytes[symbol->type];
+    size_t at = p->initial.count;
 
     if (depth > MOST_NESTING)
         FAIL(p, "initial values nested deeper than %d", MOST_NESTING);
     if (take_mark(p, '{')) {
         while (!take_mark(p, '}')) {
-            at = parse_initial(p, symbol, at, depth + 1);
+            parse_initial(p, symbol, depth + 1);
             if (!is_mark(p, '}'))
                 expect_mark(p, ',');
         }
-        return at;
+        return;
     }
-    if (at + bytes > symbol->bytes)
+    if (at + type_bytes[symbol->type] > symbol->bytes)
         FAIL(p, "more initial values than '%s' has room for", symbol->name);
     bool negative = take_mark(p, '-');
     if (p->token.kind == TOKEN_NUMBER)
-        store_number(p, symbol, at, negative);
+        store_number(p, symbol, negative);
     else
         store_address(p, symbol, at);
-    return at + bytes;
 }
 
 /* After the space: [.align n] [.vN] .type [.ptr …] name [dimensions] [= initial]. Does not take the ';'. */
@@ -389,7 +405,7 @@ static struct symbol *parse_variable(struct parser *p, enum space space, bool is
         }
         uint64_t dimension = take_number(p);
         expect_mark(p, ']');
-        if (dimension && elements > ((uint64_t)1 << 40) / dimension)
+        if (dimension && elements > MOST_BYTES / type_bytes[symbol->type] / dimension)
             FAIL(p, "'%s' is too large", symbol->name);
         elements *= dimension;
     }
@@ -398,21 +414,22 @@ static struct symbol *parse_variable(struct parser *p, enum space space, bool is
     if (symbol->align < type_bytes[symbol->type])
         symbol->align = type_bytes[symbol->type];
     symbol->bytes = elements * type_bytes[symbol->type];
-    if (is_mark(p, '=')) {
-        advance(p);
-        if (symbol->bytes > (size_t)1 << 30)
-            FAIL(p, "'%s' is too large to have initial values", symbol->name);
-        symbol->initial = arena_take(p->module->arena, symbol->bytes);
-        parse_initial(p, symbol, 0, 0);
+    if (take_mark(p, '=')) {
+        p->initial.count = 0;
+        parse_initial(p, symbol, 0);
+        symbol->initial_bytes = p->initial.count;
+        symbol->initial = taken(p, p->initial.items, p->initial.count);
     }
     return symbol;
 }
 
-static size_t place_at(size_t *used, const struct symbol *symbol)
+static size_t place_at(struct parser *p, size_t *used, const struct symbol *symbol)
 {
     size_t at = (*used + symbol->align - 1) & ~(symbol->align - 1);
 
     *used = at + symbol->bytes;
+    if (*used > MOST_BYTES)
+        FAIL(p, "'%s' and what lies before it are too large", symbol->name);
     return at;
 }
 
@@ -426,7 +443,7 @@ static void align_stack(struct function *f, const struct symbol *symbol)
 static void place_argument(struct parser *p, struct symbol *symbol)
 {
     symbol->in_frame = true;
-    symbol->address = place_at(&p->argument_top, symbol);
+    symbol->address = place_at(p, &p->argument_top, symbol);
     if (p->argument_top > p->argument_most)
         p->argument_most = p->argument_top;
     LIST_ADD(p->in_frame, symbol);
@@ -449,6 +466,9 @@ static void declare_registers(struct parser *p)
         }
         if (count > MOST_REGISTERS || p->regs.count + count > MOST_REGISTERS)
             FAIL(p, "more than %d registers in a function", MOST_REGISTERS);
+        p->registers += count;
+        if (p->registers > MOST_UNUSED + p->module->bytes) /* to use one takes some bytes */
+            FAIL(p, "more registers than a module of %zu bytes can use", p->module->bytes);
         for (uint64_t i = 0; i < count; i++) {
             char text[32], *name = stem;
             struct reg reg = {.type = type};
@@ -471,7 +491,7 @@ static void declare_variable(struct parser *p, enum space space, bool is_extern)
         struct symbol *symbol = parse_variable(p, space, is_extern);
 
         if (space == SPACE_LOCAL && p->function)
-            symbol->address = place_at(&p->function->local_bytes, symbol);
+            symbol->address = place_at(p, &p->function->local_bytes, symbol);
         else if (space == SPACE_PARAM && p->function)
             place_argument(p, symbol);
         else
@@ -842,6 +862,8 @@ static void parse_parameters(struct parser *p, struct function *f)
         if (!take_space(p, &space) || (space != SPACE_PARAM && space != SPACE_REG))
             FAIL(p, "expected .param, found '%.*s'", width(&p->token), p->token.text);
         symbol = parse_variable(p, space, false);
+        if (space == SPACE_REG && (f->is_kernel || symbol->bytes != type_bytes[symbol->type]))
+            FAIL(p, "%s must be in .param space", f->is_kernel ? "a kernel's parameter" : "an array");
         if (space == SPACE_REG) {
             struct reg reg = {.name = symbol->name, .type = symbol->type};
             symbol->address = p->regs.count;
@@ -849,7 +871,7 @@ static void parse_parameters(struct parser *p, struct function *f)
             LIST_ADD(p->regs, reg);
         } else {
             symbol->in_frame = !f->is_kernel;
-            symbol->address = place_at(&f->parameter_bytes, symbol);
+            symbol->address = place_at(p, &f->parameter_bytes, symbol);
             if (symbol->in_frame)
                 align_stack(f, symbol);
             add_name(p, symbol->name, NAME_SYMBOL, 0, symbol);
@@ -872,7 +894,10 @@ static void parse_tuning(struct parser *p, struct function *f)
 
     advance(p);
     for (int i = 0; p->token.kind == TOKEN_NUMBER && i < 3; i++) {
+        if (p->token.value == 0 && (required || most))
+            FAIL(p, "a block has at least one thread in each direction");
         size[i] = take_number(p);
+        size[i] = size[i] < MOST_REGISTERS ? size[i] : MOST_REGISTERS; /* far too many for a block, either way */
         if (!take_mark(p, ','))
             break;
     }
@@ -1020,6 +1045,7 @@ static void free_lists(struct parser *p)
     free(p->listed.items);
     free(p->in_frame.items);
     free(p->targets.items);
+    free(p->initial.items);
 }
 
 bool ptx_parse(struct module *module, char **error)
