@@ -19,6 +19,7 @@ struct graph {
     uint32_t count;
     uint32_t *block_of;        /* pc -> block */
     uint32_t *edges;           /* where blocks[].next points into */
+    uint32_t *first_before, *before; /* the same edges backwards: those into block b are before[first_before[b]] and on */
 };
 
 static bool is_exit(const struct inst *in)
@@ -94,31 +95,38 @@ static void find_blocks(struct graph *g)
     free(leads);
 }
 
+static void reverse_edges(struct graph *g)
+{
+    uint32_t total = g->count + 1, *first = zeroed(total + 1, sizeof *first), *at = zeroed(total, sizeof *at);
+
+    for (uint32_t b = 0; b < g->count; b++)
+        for (uint32_t k = 0; k < g->blocks[b].next_count; k++)
+            first[g->blocks[b].next[k] + 1]++;
+    for (uint32_t b = 0; b < total; b++)
+        first[b + 1] += first[b];
+    g->first_before = first;
+    g->before = zeroed(first[total], sizeof *g->before);
+    memcpy(at, first, total * sizeof *at);
+    for (uint32_t b = 0; b < g->count; b++)
+        for (uint32_t k = 0; k < g->blocks[b].next_count; k++)
+            g->before[at[g->blocks[b].next[k]]++] = b;
+    free(at);
+}
+
 /* Post-order of the reversed graph, without recursion; a block that cannot reach the exit (an endless loop) keeps order 0. */
 static uint32_t *order_from_exit(struct graph *g)
 {
     uint32_t total = g->count + 1, used = 0, depth = 0, number = 0;
-    uint32_t *first_edge = zeroed(total + 1, sizeof *first_edge), *edges, *stack = zeroed(total, sizeof *stack),
-             *at = zeroed(total, sizeof *at), *sequence = zeroed(total, sizeof *sequence);
+    uint32_t *stack = zeroed(total, sizeof *stack), *at = zeroed(total, sizeof *at), *sequence = zeroed(total, sizeof *sequence);
     bool *seen = zeroed(total, sizeof *seen);
 
-    for (uint32_t b = 0; b < g->count; b++)
-        for (uint32_t k = 0; k < g->blocks[b].next_count; k++)
-            first_edge[g->blocks[b].next[k] + 1]++;
-    for (uint32_t b = 0; b < total; b++)
-        first_edge[b + 1] += first_edge[b];
-    edges = zeroed(first_edge[total], sizeof *edges);
-    memcpy(at, first_edge, total * sizeof *at);
-    for (uint32_t b = 0; b < g->count; b++)
-        for (uint32_t k = 0; k < g->blocks[b].next_count; k++)
-            edges[at[g->blocks[b].next[k]]++] = b;
-    memcpy(at, first_edge, total * sizeof *at);
+    memcpy(at, g->first_before, total * sizeof *at);
     stack[depth++] = g->count;
     seen[g->count] = true;
     while (depth) {
         uint32_t b = stack[depth - 1];
-        if (at[b] < first_edge[b + 1]) {
-            uint32_t from = edges[at[b]++];
+        if (at[b] < g->first_before[b + 1]) {
+            uint32_t from = g->before[at[b]++];
             if (!seen[from]) {
                 seen[from] = true;
                 stack[depth++] = from;
@@ -129,8 +137,6 @@ static uint32_t *order_from_exit(struct graph *g)
             depth--;
         }
     }
-    free(first_edge);
-    free(edges);
     free(stack);
     free(at);
     free(seen);
@@ -279,69 +285,99 @@ static void visit_destinations(const struct inst *in, register_visit *visit, voi
         visit_operand(&in->operands[k], visit, context);
 }
 
-struct sets { uint64_t *read, *written; const struct function *f; };
+/* Which blocks read a register before they write it, and which write it: lists, newest block first. */
+struct touch { uint32_t block, older; };
+struct touches {
+    struct touch *all;
+    uint32_t count, room, block; /* the block being looked at */
+    uint32_t *read, *written;    /* by register: one more than the number of the first in its list */
+};
+
+static void touch(struct touches *t, uint32_t *first)
+{
+    if (*first && t->all[*first - 1].block == t->block)
+        return;
+    if (t->count == t->room) {
+        t->room = t->room ? 2 * t->room : 256;
+        t->all = realloc(t->all, t->room * sizeof *t->all);
+        if (!t->all)
+            abort();
+    }
+    t->all[t->count] = (struct touch){t->block, *first};
+    *first = ++t->count;
+}
 
 static void add_read(void *context, uint32_t reg)
 {
-    struct sets *sets = context;
+    struct touches *t = context;
+    uint32_t written = t->written[reg];
 
-    if (!(sets->written[reg / 64] >> reg % 64 & 1))
-        sets->read[reg / 64] |= (uint64_t)1 << reg % 64;
+    if (!written || t->all[written - 1].block != t->block)
+        touch(t, &t->read[reg]);
 }
 
 static void add_written(void *context, uint32_t reg)
 {
-    struct sets *sets = context;
+    struct touches *t = context;
 
-    sets->written[reg / 64] |= (uint64_t)1 << reg % 64;
+    touch(t, &t->written[reg]);
 }
 
-/* By slot, since a guard's register number was replaced by its slot. */
-static uint32_t guard_register(const struct function *f, const struct inst *in)
+static void find_touches(const struct graph *g, struct touches *t)
 {
-    for (uint32_t r = 0; r < f->reg_count; r++)
-        if (f->regs[r].slot == in->guard)
-            return r;
-    return 0;
+    const struct function *f = g->f;
+
+    for (t->block = 0; t->block < g->count; t->block++)
+        for (uint32_t pc = g->blocks[t->block].first; pc < g->blocks[t->block].end; pc++) {
+            if (f->code[pc].guard)
+                add_read(t, f->code[pc].guard_register);
+            visit_sources(&f->code[pc], add_read, t);
+            if (!is_guarded(&f->code[pc]))
+                visit_destinations(&f->code[pc], add_written, t);
+        }
+}
+
+/* Walks backwards from the blocks that read `reg`, not through those that write it. `seen`: by block, one more than the register
+ * last met there. */
+static bool reaches_entry(const struct graph *g, const struct touches *t, uint32_t reg, uint32_t *seen, uint32_t *stack)
+{
+    uint32_t depth = 0;
+
+    for (uint32_t i = t->written[reg]; i; i = t->all[i - 1].older)
+        seen[t->all[i - 1].block] = reg + 1;
+    for (uint32_t i = t->read[reg]; i; i = t->all[i - 1].older) {
+        seen[t->all[i - 1].block] = reg + 1;
+        stack[depth++] = t->all[i - 1].block;
+    }
+    while (depth) {
+        uint32_t block = stack[--depth];
+        if (block == 0)
+            return true;
+        for (uint32_t e = g->first_before[block]; e < g->first_before[block + 1]; e++)
+            if (seen[g->before[e]] != reg + 1) {
+                seen[g->before[e]] = reg + 1;
+                stack[depth++] = g->before[e];
+            }
+    }
+    return false;
 }
 
 static void find_live_in(struct graph *g)
 {
     struct function *f = g->f;
-    size_t words = (f->reg_count + 63) / 64;
-    uint64_t *read = zeroed(words * g->count, sizeof *read), *written = zeroed(words * g->count, sizeof *written),
-             *live = zeroed(words * (g->count + 1), sizeof *live);
-    bool changed = true;
+    struct touches touches = {.read = zeroed(f->reg_count, sizeof(uint32_t)), .written = zeroed(f->reg_count, sizeof(uint32_t))};
+    uint32_t *seen = zeroed(g->count, sizeof *seen), *stack = zeroed(g->count, sizeof *stack);
 
-    for (uint32_t b = 0; b < g->count; b++) {
-        struct sets sets = {read + words * b, written + words * b, f};
-        for (uint32_t pc = g->blocks[b].first; pc < g->blocks[b].end; pc++) {
-            if (f->code[pc].guard)
-                add_read(&sets, guard_register(f, &f->code[pc]));
-            visit_sources(&f->code[pc], add_read, &sets);
-            if (!is_guarded(&f->code[pc]))
-                visit_destinations(&f->code[pc], add_written, &sets);
-        }
-    }
-    while (changed) {
-        changed = false;
-        for (uint32_t b = g->count; b-- > 0;)
-            for (size_t k = 0; k < words; k++) {
-                uint64_t out = 0, in;
-                for (uint32_t s = 0; s < g->blocks[b].next_count; s++)
-                    out |= live[words * g->blocks[b].next[s] + k];
-                in = read[words * b + k] | (out & ~written[words * b + k]);
-                changed |= in != live[words * b + k];
-                live[words * b + k] = in;
-            }
-    }
+    find_touches(g, &touches);
     f->live_in = arena_take(f->module->arena, (f->reg_count + 1) * sizeof *f->live_in);
     for (uint32_t r = 0; r < f->reg_count; r++)
-        if (live[r / 64] >> r % 64 & 1)
+        if (touches.read[r] && reaches_entry(g, &touches, r, seen, stack))
             f->live_in[f->live_in_count++] = r;
-    free(read);
-    free(written);
-    free(live);
+    free(touches.all);
+    free(touches.read);
+    free(touches.written);
+    free(seen);
+    free(stack);
 }
 
 static void count_read(void *context, uint32_t reg)
@@ -378,6 +414,7 @@ void cfg_complete(struct function *f)
     struct graph graph = {.f = f};
 
     find_blocks(&graph);
+    reverse_edges(&graph);
     find_ipdoms(&graph);
     mark_joins(&graph);
     mark_polling_loops(f);
@@ -387,4 +424,6 @@ void cfg_complete(struct function *f)
     free(graph.blocks);
     free(graph.block_of);
     free(graph.edges);
+    free(graph.first_before);
+    free(graph.before);
 }

@@ -10,14 +10,16 @@
 
 /* The register file begins with an always-true predicate at slot 0, a row that takes results nobody wants, and one with
  * each lane's carry. */
-enum { SLOT_TRUE = 0, SLOT_DISCARD = 64, SLOT_CARRY = SLOT_DISCARD + 512, SLOT_FIRST = SLOT_CARRY + 128, SCRATCH_ROWS = 5 };
+enum { SLOT_TRUE = 0, SLOT_DISCARD = 64, SLOT_CARRY = SLOT_DISCARD + 512, SLOT_FIRST = SLOT_CARRY + 128, SCRATCH_ROWS = 5,
+       MOST_TARGETS = 1 << 20 };
 
 struct decoder {
     struct function *f;
     struct inst *in;
     uint32_t next_slot, next_predicate; /* the latter a multiple of 64: none is begun */
     struct preset *presets;
-    size_t preset_count, preset_room;
+    size_t preset_count, preset_room, target_count;
+    uint32_t buckets[1024], *older; /* by value: one more than the number of the newest preset; of each, the one before */
     struct { const char *text; struct opcode opcode; } seen[256]; /* opcodes resolved before */
     char **error;
     jmp_buf failed;
@@ -44,17 +46,35 @@ static uint32_t take_row(struct decoder *d, unsigned lane_bytes)
 
 static uint32_t preset(struct decoder *d, int kind, enum type type, uint64_t value)
 {
-    for (size_t i = 0; i < d->preset_count; i++)
-        if ((int)d->presets[i].kind == kind && d->presets[i].value == value && d->presets[i].type == type)
-            return d->presets[i].slot;
+    uint32_t *bucket = &d->buckets[(value * 0x9E3779B97F4A7C15u >> 54 ^ (unsigned)kind) % 1024];
+
+    for (uint32_t i = *bucket; i; i = d->older[i - 1]) {
+        const struct preset *p = &d->presets[i - 1];
+        if ((int)p->kind == kind && p->value == value && p->type == type)
+            return p->slot;
+    }
     if (d->preset_count == d->preset_room) {
         d->preset_room = d->preset_room ? 2 * d->preset_room : 32;
         d->presets = realloc(d->presets, d->preset_room * sizeof *d->presets);
-        if (!d->presets)
+        d->older = realloc(d->older, d->preset_room * sizeof *d->older);
+        if (!d->presets || !d->older)
             abort();
     }
-    d->presets[d->preset_count] = (struct preset){.kind = kind, .type = type, .value = value, .slot = take_row(d, type_lane_bytes(type))};
-    return d->presets[d->preset_count++].slot;
+    uint32_t slot = take_row(d, type_lane_bytes(type));
+    d->presets[d->preset_count] = (struct preset){.kind = kind, .type = type, .value = value, .slot = slot};
+    d->older[d->preset_count] = *bucket;
+    *bucket = (uint32_t)++d->preset_count;
+    return slot;
+}
+
+/* A register gets its row when it is first used: programs may declare far more than they use. */
+static uint32_t row_of(struct decoder *d, size_t index)
+{
+    struct reg *reg = &d->f->regs[index];
+
+    if (!reg->slot)
+        reg->slot = take_row(d, type_lane_bytes(reg->type));
+    return reg->slot;
 }
 
 static uint64_t immediate_bits(struct decoder *d, const struct operand *o, enum type type)
@@ -112,7 +132,7 @@ static uint32_t register_slot(struct decoder *d, const struct operand *o, enum t
         d->in->wide |= (uint8_t)(1u << place);
         d->in->lane_bytes0 = place == 0 ? (uint8_t)type_lane_bytes(reg->type) : d->in->lane_bytes0;
     }
-    return reg->slot;
+    return row_of(d, o->index);
 }
 
 static uint32_t source_slot(struct decoder *d, const struct operand *o, enum type type, int place)
@@ -169,7 +189,7 @@ static void decode_address(struct decoder *d, const struct operand *o)
         in->wide_base = type_lane_bytes(reg->type) == 8;
         if (reg->type == T_pred || type_bytes[reg->type] < 4)
             FAIL(d, o->column, "an address must be a 32-bit or 64-bit register, and %s is a .%s", reg->name, type_names[reg->type]);
-        in->slot[4] = reg->slot;
+        in->slot[4] = row_of(d, o->index);
         if (in->space == SPACE_PARAM && (!d->f->is_kernel || in->op == &ops[OP_st])) /* a kernel's own are read only */
             in->space = SPACE_LOCAL;
     } else if (o->symbol) {
@@ -207,7 +227,7 @@ static void decode_values(struct decoder *d, const struct operand *o, bool writt
             if (reg->type == T_pred || lane_bytes < type_lane_bytes((enum type)in->type))
                 FAIL(d, part->column, "'%s' takes a .%s here, and %s is a .%s", in->opcode, type_names[in->type], reg->name,
                      type_names[reg->type]);
-            in->slot[k] = reg->slot;
+            in->slot[k] = row_of(d, part->index);
         } else if (written && part->kind == OPERAND_DISCARD) {
             in->slot[k] = SLOT_DISCARD;
             lane_bytes = in->element_lane_bytes ? in->element_lane_bytes : lane_bytes;
@@ -445,6 +465,8 @@ static void decode_targets(struct decoder *d)
             from = &d->f->targets[i];
     if (!from || !from->count)
         FAIL(d, o[1].column, "'%s' names no list of .branchtargets", in->opcode);
+    if ((d->target_count += from->count) > MOST_TARGETS)
+        FAIL(d, o[1].column, "more than %d places to jump to in a function", MOST_TARGETS);
     in->slot[2] = source_slot(d, &o[0], T_b32, 2);
     to->count = from->count;
     to->pcs = arena_take(d->f->module->arena, from->count * sizeof *to->pcs);
@@ -479,7 +501,8 @@ static void decode_instruction(struct decoder *d)
     in->is_relaxed = opcode.order == ORDER_RELAXED;
     in->is_acquire = opcode.order == ORDER_ACQUIRE || opcode.order >= ORDER_ACQ_REL;
     in->is_release = opcode.order >= ORDER_RELEASE;
-    in->guard = in->guard ? d->f->regs[in->guard - 1].slot : SLOT_TRUE;
+    in->guard_register = in->guard - 1;
+    in->guard = in->guard ? row_of(d, in->guard_register) : SLOT_TRUE;
     is_mov = in->op == &ops[OP_mov] && in->operand_count == 2;
     is_parameter = in->op == &ops[OP_ld] && in->space == SPACE_PARAM && in->operand_count == 2 && o[0].kind == OPERAND_REGISTER &&
                    o[1].kind == OPERAND_ADDRESS && o[1].symbol && o[1].symbol->space == SPACE_PARAM && !o[1].symbol->in_frame &&
@@ -574,14 +597,19 @@ bool decode_function(struct function *f, char **error)
     f->scratch = take_row(d, 8);
     for (int i = 1; i < SCRATCH_ROWS; i++)
         take_row(d, 8);
-    for (size_t r = 0; r < f->reg_count; r++)
-        f->regs[r].slot = take_row(d, type_lane_bytes(f->regs[r].type));
+    for (size_t i = 0; i < f->parameter_count; i++) /* a call fills them, used or not */
+        if (f->parameters[i]->space == SPACE_REG)
+            row_of(d, f->parameters[i]->address);
+    for (size_t i = 0; i < f->return_count; i++)
+        if (f->returns[i]->space == SPACE_REG)
+            row_of(d, f->returns[i]->address);
     decoded = !setjmp(d->failed);
     if (decoded)
         for (uint32_t pc = 0; pc < f->count; pc++) {
             d->in = &f->code[pc];
             decode_instruction(d);
         }
+    free(d->older);
     f->frame_bytes = d->next_slot;
     f->presets = arena_take(f->module->arena, d->preset_count * sizeof *f->presets + 1);
     if (d->preset_count)

@@ -85,7 +85,7 @@ struct operand {
     uint32_t column;
 };
 
-struct reg { const char *name; enum type type; uint32_t slot; };
+struct reg { const char *name; enum type type; uint32_t slot; /* 0: never used */ };
 
 struct inst;
 struct warp;
@@ -149,6 +149,7 @@ struct inst { /* first what the loop and the lane functions look at, in one cach
     struct targets *targets;        /* brx.idx: where to */
     struct operand *operands;
     uint8_t operand_count;
+    uint32_t guard_register; /* the guard's number, where there is one */
     uint32_t line, column, source_line, source_file; /* in the PTX; in the .cu, 0 if unknown */
 };
 
