@@ -584,6 +584,30 @@ void place_shared(struct function *f)
     f->static_shared = dynamic;
 }
 
+/* Specials that differ from block to block or warp to warp of the same register file. */
+static bool changes(const struct preset *p)
+{
+    return p->kind == PRESET_SPECIAL && ((p->value >= SPECIAL_ctaid_x && p->value <= SPECIAL_ctaid_z) || p->value == SPECIAL_smid);
+}
+
+static void sort_presets(struct decoder *d)
+{
+    struct function *f = d->f;
+
+    f->presets = arena_take(f->module->arena, d->preset_count * sizeof *f->presets + 1);
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < d->preset_count; i++) {
+            int wanted = changes(&d->presets[i]) ? 0 : d->presets[i].kind == PRESET_LOCAL ? 1 : 2;
+            if (wanted == round)
+                f->presets[f->preset_count++] = d->presets[i];
+        }
+        if (round == 0)
+            f->changing_presets = f->preset_count;
+        if (round == 1)
+            f->local_presets = f->preset_count - f->changing_presets;
+    }
+}
+
 bool decode_function(struct function *f, char **error)
 {
     struct decoder *d = calloc(1, sizeof *d);
@@ -611,10 +635,7 @@ bool decode_function(struct function *f, char **error)
         }
     free(d->older);
     f->frame_bytes = d->next_slot;
-    f->presets = arena_take(f->module->arena, d->preset_count * sizeof *f->presets + 1);
-    if (d->preset_count)
-        memcpy(f->presets, d->presets, d->preset_count * sizeof *f->presets);
-    f->preset_count = d->preset_count;
+    sort_presets(d);
     free(d->presets);
     free(d);
     return decoded;

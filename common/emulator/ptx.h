@@ -191,7 +191,7 @@ struct function {
     struct reg *regs;
     size_t reg_count;
     struct preset *presets;
-    size_t preset_count;
+    size_t preset_count, changing_presets, local_presets; /* first those that differ from block to block, then PRESET_LOCAL */
     struct inst *code;
     uint32_t count;
     uint32_t *labels; /* label number -> pc */

@@ -28,7 +28,7 @@ static void joins_grow(struct warp *w)
     memset(w->joins + w->join_top, 0, (size_t)(w->join_room - w->join_top) * sizeof *w->joins);
 }
 
-int join_new(struct warp *w, struct frame *frame, uint32_t pc, uint32_t expected, int parent)
+static inline int take_join(struct warp *w, struct frame *frame, uint32_t pc, uint32_t expected, int parent)
 {
     int j = w->join_free;
 
@@ -41,6 +41,11 @@ int join_new(struct warp *w, struct frame *frame, uint32_t pc, uint32_t expected
         w->join_top = j + 1;
     w->joins[j] = (struct join){.used = true, .pc = pc, .frame = frame, .expected = expected, .parent = parent};
     return j;
+}
+
+int join_new(struct warp *w, struct frame *frame, uint32_t pc, uint32_t expected, int parent)
+{
+    return take_join(w, frame, pc, expected, parent);
 }
 
 struct group *group_new(struct warp *w, struct frame *frame, uint32_t pc, uint32_t mask, int join)
@@ -71,7 +76,7 @@ void group_part(struct warp *w, uint32_t taken, uint32_t target, uint32_t next_p
     int join = now->join;
 
     if (reconv_pc != NO_PC && !(join >= 0 && w->joins[join].pc == reconv_pc && w->joins[join].frame == now->frame))
-        join = join_new(w, now->frame, reconv_pc, now->mask, now->join);
+        join = take_join(w, now->frame, reconv_pc, now->mask, now->join);
     now->join = join;
     if (target == reconv_pc || next_pc == reconv_pc) { /* one side is at its meeting place already */
         uint32_t there = target == reconv_pc ? taken : now->mask & ~taken;

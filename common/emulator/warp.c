@@ -52,12 +52,6 @@ static uint32_t special_of_lane(const struct warp *w, enum special special, unsi
     }
 }
 
-/* Only these differ from block to block or warp to warp of the same register file. */
-static bool is_fixed(enum special special)
-{
-    return !(special >= SPECIAL_ctaid_x && special <= SPECIAL_ctaid_z) && special != SPECIAL_smid;
-}
-
 static void fill_special(struct warp *w, const struct preset *p)
 {
     enum special special = (enum special)p->value;
@@ -129,13 +123,13 @@ void frame_start(struct warp *w, struct frame *frame, bool new_block, bool moved
     const struct function *f = frame->function;
 
     w->regs = frame->regs;
-    for (size_t i = 0; i < f->preset_count && (new_block || moved); i++) {
-        const struct preset *p = &f->presets[i];
-        if (new_block && p->kind == PRESET_SPECIAL && !is_fixed((enum special)p->value))
-            fill_special(w, p);
-        else if (moved && p->kind == PRESET_LOCAL && type_lane_bytes(p->type) == 8)
+    for (size_t i = 0; new_block && i < f->changing_presets; i++)
+        fill_special(w, &f->presets[i]);
+    for (size_t i = 0; moved && i < f->local_presets; i++) {
+        const struct preset *p = &f->presets[f->changing_presets + i];
+        if (type_lane_bytes(p->type) == 8)
             fill64(w, p->slot, frame->stack + p->value);
-        else if (moved && p->kind == PRESET_LOCAL)
+        else
             fill32(w, p->slot, (uint32_t)(frame->stack + p->value));
     }
     for (size_t i = 0; i < f->live_in_count; i++) {

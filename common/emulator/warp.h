@@ -30,12 +30,12 @@ enum warp_status {
 /* Lanes that run together. */
 enum group_state { GROUP_FREE, GROUP_RUNNABLE, GROUP_AT_BARRIER, GROUP_AT_MEETING };
 struct group {
-    enum group_state state;
-    uint32_t pc, mask;
-    struct frame *frame; /* the activation they are in */
-    int join;       /* where its lanes meet others again: index into warp->joins, or -1 */
-    uint64_t since; /* the warp's turn when it began to wait */
+    uint8_t state;  /* enum group_state */
     uint8_t barrier;
+    uint32_t pc, mask;
+    int join;       /* where its lanes meet others again: index into warp->joins, or -1 */
+    struct frame *frame; /* the activation they are in */
+    uint64_t since; /* the warp's turn when it began to wait */
     void (*finish)(struct warp *, const struct inst *, uint32_t mask); /* at a meeting */
 };
 
