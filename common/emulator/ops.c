@@ -73,12 +73,18 @@ const struct op ops[OP_COUNT] = {
 };
 
 static unsigned first_variant[OP_COUNT + 1]; /* of each row: the table is grouped by row */
+static struct { uint8_t dots, stem; } shape[OP_COUNT]; /* of a row's mnemonic: how many dots, letters before the first */
 static pthread_once_t indexed = PTHREAD_ONCE_INIT;
 
-static void index_variants(void)
+static void index_rows(void)
 {
     unsigned op = 0, i = 0;
 
+    for (int id = 0; id < OP_COUNT; id++) {
+        shape[id].stem = (uint8_t)strcspn(ops[id].mnemonic, ".");
+        for (const char *c = ops[id].mnemonic; *c; c++)
+            shape[id].dots += *c == '.';
+    }
     for (;; i++) {
         while (op <= variants[i].op)
             first_variant[op++] = i;
@@ -89,7 +95,7 @@ static void index_variants(void)
 
 const struct variant *op_variant(enum op_id op, enum type type, enum type type2)
 {
-    pthread_once(&indexed, index_variants);
+    pthread_once(&indexed, index_rows);
     for (unsigned i = first_variant[op]; i < first_variant[op + 1]; i++)
         if (variants[i].types[0] == type && variants[i].types[1] == type2)
             return &variants[i];
@@ -205,13 +211,6 @@ static bool fits(enum op_id id, const struct words *words, struct opcode *out, i
     return out->variant != NULL;
 }
 
-static bool same_stem(const char *mnemonic, const struct words *words)
-{
-    size_t length = strcspn(mnemonic, ".");
-
-    return same(words, 0, mnemonic, (int)length);
-}
-
 bool op_resolve(const char *text, struct opcode *out, char **problem)
 {
     struct words words;
@@ -224,13 +223,11 @@ bool op_resolve(const char *text, struct opcode *out, char **problem)
         *problem = strdup("an opcode with more than 15 modifiers");
         return false;
     }
+    pthread_once(&indexed, index_rows);
     /* A row whose mnemonic says more comes first: "add.sat" before "add". */
     for (int most = 5; most >= 0; most--)
         for (int id = 0; id < OP_COUNT; id++) {
-            int dots = 0;
-            for (const char *c = ops[id].mnemonic; *c; c++)
-                dots += *c == '.';
-            if (dots != most || !same_stem(ops[id].mnemonic, &words))
+            if (shape[id].dots != most || !same(&words, 0, ops[id].mnemonic, shape[id].stem))
                 continue;
             stem_known = true;
             if (fits((enum op_id)id, &words, out, &bad))
