@@ -52,12 +52,13 @@ static bool unmapped(struct warp *w, const struct inst *in, const struct access 
 
     if (freed) {
         warp_fault(w, in, lane, 700, "keep the memory until every kernel that uses it has ended",
-                   "use after free: %s of %u bytes at 0x%llx, byte %llu of %zu that cudaFree gave back", doing(a), a->bytes,
-                   (unsigned long long)address, (unsigned long long)(address - freed->base), freed->bytes);
+                   "use after free: %s of %u bytes at 0x%llx, byte %llu of %zu that %s gave back", doing(a), a->bytes,
+                   (unsigned long long)address, (unsigned long long)(address - freed->base), freed->bytes,
+                   freed->kind == MEMORY_HEAP ? "free" : "cudaFree");
         return false;
     }
     for (uint64_t back = 0; back < 65536 && !before && back <= address; back += 256)
-        before = memory_find(address - back);
+        before = memory_find((address & ~(uint64_t)255) - back); /* where allocations begin */
     if (before && address >= before->base)
         snprintf(where, sizeof where, ", byte %llu of an array of %zu bytes", (unsigned long long)(address - before->base),
                  before->bytes);

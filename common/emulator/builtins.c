@@ -81,8 +81,8 @@ int warp_assertfail(struct warp *w, const struct inst *in, uint32_t mask)
         fprintf(out, "` failed.\n");
     }
     fclose(out);
-    warp_fault(w, in, __builtin_ctz(mask), 710, "find out why the condition that the program asserts is false here", "assertion failed\n%s",
-               lines);
+    warp_fault(w, in, __builtin_ctz(mask), 710, "find out why the condition that the program asserts is false here", "assertion failed");
+    fault_preface(w, lines);
     free(lines);
     return WARP_STOP;
 }

@@ -12,7 +12,10 @@ char *copy_side(const void *address, size_t bytes, bool device)
 {
     uint64_t value = (uint64_t)(uintptr_t)address;
 
-    if (device || memory_reserved(value) || memory_find(value))
+    const struct allocation *found = memory_find(value);
+    if (found && found->kind == MEMORY_HEAP) /* what a kernel took with malloc is no memory for the runtime */
+        return NULL;
+    if (device || memory_reserved(value) || found)
         return memory_host(address, bytes);
     return (char *)address;
 }

@@ -33,6 +33,21 @@ const char *fault_place(const struct function *f, uint32_t pc)
     return text;
 }
 
+enum { MOST_CALLS = 4 };
+
+/* The functions that the faulting lane is in, the innermost first. */
+static void write_calls(FILE *out, const struct warp *w)
+{
+    const struct function *kernel = w->block->grid->function;
+    unsigned depth = 0;
+
+    for (const struct frame *f = w->now ? w->now->frame : &w->bottom; f->caller; f = f->caller)
+        if (++depth <= MOST_CALLS)
+            fprintf(out, "\n       in %s, called at %s", f->function->name, fault_place(kernel, f->return_pc - 1));
+    if (depth > MOST_CALLS)
+        fprintf(out, "\n       and %u calls further out", depth - MOST_CALLS);
+}
+
 static void write_report(FILE *out, const struct warp *w, const struct inst *in, int lane, const char *advice, const char *format,
                          va_list arguments)
 {
@@ -44,6 +59,7 @@ static void write_report(FILE *out, const struct warp *w, const struct inst *in,
             b->id[2], thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1], w->index, lane,
             fault_place(b->grid->function, (uint32_t)(in - b->grid->function->code)));
     vfprintf(out, format, arguments);
+    write_calls(out, w);
     fprintf(out, "\n       to mend it: %s\n", advice);
 }
 
@@ -71,6 +87,20 @@ int warp_fault(struct warp *w, const struct inst *in, int lane, int error, const
     }
     pthread_mutex_unlock(&grid->fault_lock);
     return WARP_STOP;
+}
+
+void fault_preface(struct warp *w, const char *text)
+{
+    struct grid *grid = w->block->grid;
+    char *report = NULL;
+
+    pthread_mutex_lock(&grid->fault_lock);
+    if (grid->fault.set && grid->fault.block_number == w->block->number && grid->fault.report &&
+        asprintf(&report, "%s%s", text, grid->fault.report) >= 0) {
+        free(grid->fault.report);
+        grid->fault.report = report;
+    }
+    pthread_mutex_unlock(&grid->fault_lock);
 }
 
 void fault_report(struct grid *grid)

@@ -198,6 +198,7 @@ enum { FINDING = 1 << 16 }; /* with an error: a check's finding, after which the
 /* fault.c: records a fault of `lane` at `in` and stops the warp. `kind` begins the text, `advice` is the line that says how to mend it. */
 int warp_fault(struct warp *warp, const struct inst *in, int lane, int error, const char *advice, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+void fault_preface(struct warp *warp, const char *text); /* what stands before the report of the fault that this warp recorded */
 void fault_report(struct grid *grid); /* writes the launch's first fault to stderr */
 
 struct access {
