@@ -77,7 +77,7 @@ def test_bad_setting_gets_one_sentence(setting):
 
 
 def test_more_memory_than_there_is_gets_one_sentence():
-    done = step("--n", "2^40", "--quiet")
+    done = step("--n", "2^37", "--quiet")
     assert done.returncode == 3 and done.stderr.count("\n") == 1, done.stderr
 
 
