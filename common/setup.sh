@@ -90,7 +90,8 @@ install_nvcc() {
     install "$wheels" 'By hand: install the CUDA Toolkit 13.0 (https://developer.nvidia.com/cuda-downloads) and say make CUDA_HOME=ITS_FOLDER.'
 }
 
-nvcc() {
+# Not called nvcc: `command -v nvcc` would find the function.
+need_nvcc() {
     found=$(find_nvcc)
     status=$?
     if [ -z "$found" ] && [ $status -ne 2 ]; then
@@ -99,7 +100,7 @@ nvcc() {
     [ -n "$found" ] && echo "$found"
 }
 
-python() {
+need_python() {
     for candidate in python3 "$venv/bin/python"; do
         "$candidate" -c "import $1" 2>/dev/null && echo "$candidate" && return
     done
@@ -109,7 +110,7 @@ python() {
 
 case ${1:-} in
     find-nvcc) find_nvcc ;;
-    nvcc) nvcc ;;
-    python) python "$2" ;;
+    nvcc) need_nvcc ;;
+    python) need_python "$2" ;;
     *) say 'usage: setup.sh find-nvcc | nvcc | python MODULE'; exit 2 ;;
 esac
