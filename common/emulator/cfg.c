@@ -337,6 +337,32 @@ static void find_touches(const struct graph *g, struct touches *t)
         }
 }
 
+static bool *reached_blocks(const struct graph *g, uint32_t *stack)
+{
+    bool *reached = zeroed(g->count + 1, sizeof *reached);
+    uint32_t depth = 0;
+
+    reached[0] = true;
+    stack[depth++] = 0;
+    while (depth) {
+        const struct block_node *block = &g->blocks[stack[--depth]];
+        for (uint32_t k = 0; k < block->next_count; k++)
+            if (!reached[block->next[k]]) {
+                reached[block->next[k]] = true;
+                stack[depth++] = block->next[k];
+            }
+    }
+    return reached;
+}
+
+static bool is_read_in(const struct touches *t, uint32_t reg, const bool *reached)
+{
+    for (uint32_t i = t->read[reg]; i; i = t->all[i - 1].older)
+        if (reached[t->all[i - 1].block])
+            return true;
+    return false;
+}
+
 /* Walks backwards from the blocks that read `reg`, not through those that write it. `seen`: by block, one more than the register
  * last met there. */
 static bool reaches_entry(const struct graph *g, const struct touches *t, uint32_t reg, uint32_t *seen, uint32_t *stack)
@@ -367,17 +393,19 @@ static void find_live_in(struct graph *g)
     struct function *f = g->f;
     struct touches touches = {.read = zeroed(f->reg_count, sizeof(uint32_t)), .written = zeroed(f->reg_count, sizeof(uint32_t))};
     uint32_t *seen = zeroed(g->count, sizeof *seen), *stack = zeroed(g->count, sizeof *stack);
+    bool *reached = reached_blocks(g, stack);
 
     find_touches(g, &touches);
     f->live_in = arena_take(f->module->arena, (f->reg_count + 1) * sizeof *f->live_in);
     for (uint32_t r = 0; r < f->reg_count; r++)
-        if (touches.read[r] && reaches_entry(g, &touches, r, seen, stack))
+        if (is_read_in(&touches, r, reached) && (!touches.written[r] || reaches_entry(g, &touches, r, seen, stack)))
             f->live_in[f->live_in_count++] = r;
     free(touches.all);
     free(touches.read);
     free(touches.written);
     free(seen);
     free(stack);
+    free(reached);
 }
 
 static void count_read(void *context, uint32_t reg)

@@ -80,7 +80,7 @@ struct module *module_load(const char *text, size_t bytes, const char *name, cha
 
 void module_unload(struct module *module)
 {
-    for (size_t i = 0; i < module->symbol_count; i++)
+    for (size_t i = module->symbol_count; i-- > 0;) /* from the end, where freeing moves no others */
         if (module->symbols[i]->placed)
             memory_free((void *)(uintptr_t)module->symbols[i]->address);
     for (size_t i = 0; i < module->function_count; i++)
