@@ -101,6 +101,7 @@ help:
 	@echo 'make test-slow        the tests that take minutes'
 	@echo 'make accept           write the expected error messages of tests/errors anew'
 	@echo 'make coverage         how many lines of the emulator the tests reach, file by file'
+	@echo 'make fuzz             look for PTX and fatbinaries that the emulator cannot take; FUZZ_SECONDS=600 each'
 	@echo 'make clean            remove what was built (.venv stays)'
 	@echo 'Variables: TYPE=int|float|double DEVICE=auto|gpu|emulator N=2^25 BLOCK=256 REPEAT=20 SEED=1 ARCH="90 100" V=1'
 	@echo '           CC=compiler NVCC=file CUDA_HOME=folder CUDA=wheel (the CUDA compiler from PyPI)'
@@ -212,7 +213,50 @@ $(TESTS)/hardware: tests/hardware/kernels.cu $(EMULATOR)
 	$(SAY) '  nvcc    $<'
 	$(Q)$(CUDA_NVCC) -O3 $(TEST_NVCC_FLAGS) -cudart none $(TEST_LINK) $< $(EMULATOR:.13=) -o $@
 
-test-programs: $(TEST_PROGRAMS) $(TESTS)/rows $(MUST_FAIL) $(TESTS)/hardware
+# Fuzzing: what reads PTX and fatbinaries has sanitizers, the rest of the emulator is as it is. In build/fuzz/libfuzzer are the targets
+# for libFuzzer (FUZZ_CC, a clang), in build/fuzz/replay the same with a plain main (CC).
+FUZZ_CC      ?= clang
+FUZZ_SECONDS ?= 600#         of `make fuzz`, for each target
+FUZZ      := $(BUILD)/fuzz
+FUZZED    := arena cfg decode fatbin link memory module ops ops_modify ptx_lex ptx_parse
+NOT_FUZZED = $(filter-out $(FUZZED:%=$(BUILD)/emulator/%.o),$(EMULATOR_SOURCES:common/emulator/%.c=$(BUILD)/emulator/%.o))
+FUZZ_FLAGS = -std=c11 -O1 -g -pthread -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
+    -isystem $(CUDA_INCLUDE)
+FUZZ_REPLAYS := $(FUZZ)/replay/ptx $(FUZZ)/replay/fatbin
+FUZZ_TARGETS := $(FUZZ)/libfuzzer/ptx $(FUZZ)/libfuzzer/fatbin
+
+$(FUZZED:%=$(FUZZ)/replay/%.o): $(FUZZ)/replay/%.o: common/emulator/%.c $(BUILD)/emulator/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FUZZ_FLAGS) $(DEPS) -c $< -o $@
+$(FUZZED:%=$(FUZZ)/libfuzzer/%.o): $(FUZZ)/libfuzzer/%.o: common/emulator/%.c $(BUILD)/emulator/flags
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link $(DEPS) -c $< -o $@
+$(FUZZ_REPLAYS): $(FUZZ)/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(FUZZED:%=$(FUZZ)/replay/%.o) $(NOT_FUZZED)
+	$(SAY) '  cc      $<'
+	$(Q)$(CC) $(FUZZ_FLAGS) $^ -ldl -lm -o $@
+$(FUZZ_TARGETS): $(FUZZ)/libfuzzer/%: tests/fuzz/fuzz_%.c $(FUZZED:%=$(FUZZ)/libfuzzer/%.o) $(NOT_FUZZED)
+	$(SAY) '  clang   $<'
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -ldl -lm -o $@
+
+fuzz-seeds:
+	@python3 tests/fuzz/seeds.py $(FUZZ)/seeds '$(CUDA_NVCC)'
+fuzz: $(FUZZ_TARGETS) fuzz-seeds
+	@for target in ptx fatbin; do \
+	    mkdir -p $(FUZZ)/corpus/$$target; \
+	    $(FUZZ)/libfuzzer/$$target -max_total_time=$(strip $(FUZZ_SECONDS)) -max_len=20000 -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \
+	        -dict=$(FUZZ)/seeds/dictionary -artifact_prefix=$(FUZZ)/found_$${target}_ \
+	        $(FUZZ)/corpus/$$target $(FUZZ)/seeds/$$target tests/fuzz/$$target || exit 1; \
+	done
+# Only where the compilers can: tests/test_fuzz.py says what it skipped.
+can_link = echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' | $(1) -x c - -o $(FUZZ)/can_link 2>/dev/null
+fuzz-programs:
+	@mkdir -p $(FUZZ)
+	+$(Q)if $(call can_link,$(CC) -fsanitize=address$(comma)undefined -shared -fPIC); then $(MAKE) --no-print-directory $(FUZZ_REPLAYS); fi
+	+$(Q)if $(call can_link,$(FUZZ_CC) -fsanitize=address$(comma)undefined$(comma)fuzzer); then $(MAKE) --no-print-directory $(FUZZ_TARGETS); fi
+.PHONY: fuzz fuzz-seeds fuzz-programs
+-include $(wildcard $(FUZZ)/*/*.d)
+
+test-programs: $(TEST_PROGRAMS) $(TESTS)/rows $(MUST_FAIL) $(TESTS)/hardware fuzz-programs
 	+$(Q)$(MAKE) --no-print-directory TYPE=float $(TESTS)/mustfail/float/not_a_number
 PYTEST = python=$$($(SETUP) python pytest) && NVCC='$(CUDA_NVCC)' CUDART_DIR='$(CUDA_RUNTIME)' $$python -m pytest -p no:cacheprovider
 test: steps test-programs
