@@ -37,7 +37,7 @@ $(error TYPE=$(TYPE) is not known; allowed are int, float and double)
 endif
 
 # ---- the CUDA compiler: looked for (and installed when missing) only if something is to be built ----
-WITHOUT_NVCC := help clean doctor diffs diff% plot
+WITHOUT_NVCC := help clean handout doctor diffs diff% plot
 SETUP := NVCC='$(NVCC)' CUDA_HOME='$(CUDA_HOME)' CUDA='$(strip $(CUDA))' sh common/setup.sh
 ifneq ($(filter-out $(WITHOUT_NVCC),$(or $(MAKECMDGOALS),help)),)
 TOOLKIT := $(shell $(SETUP) nvcc)
@@ -91,6 +91,9 @@ help:
 	@echo 'make step3            build one step; then ./step3/run, ./step3/run --help'
 	@echo 'make diff3            what changed from step 2 to step 3'
 	@echo 'make diffs            how many lines change from step to step: added plus removed, the two header lines aside'
+	@echo 'make grade EX=max     grade exercises/max/reduce.cu, or FILE=my.cu; the exercises: make grade'
+	@echo 'make grade-all        a class: SUBMISSIONS=folder (docs/teaching.md)'
+	@echo 'make handout          a copy of the repository without solutions, for students'
 	@echo 'make plot             speed-ups and counters as pictures            (sets up what is missing)'
 	@echo 'make doctor           what this machine has and lacks, with a remedy for each'
 	@echo 'make sanitize         every step with address and undefined-behaviour sanitizers, on the emulator'
@@ -341,3 +344,29 @@ clean:
 	rm -rf build $(STEPS:%=%/run) $(foreach s,$(STEPS),step$(call number,$(s)))
 
 -include $(wildcard $(OBJECTS)/*/*.d $(BUILD)/emulator/*.d)
+
+# ---- exercises ----
+# EX=max [FILE=my.cu]: one file; SUBMISSIONS=folder: a class, FOLDER/STUDENT/EXERCISE.cu; docs/teaching.md says more.
+EX          ?=
+FILE        ?=
+SUBMISSIONS ?=
+OUT         ?= graded#       where grade-all writes its results and its journal
+JOBS        ?= $(shell nproc 2>/dev/null || echo 2)
+GRADE_SEED  ?=#              the inputs' seed; otherwise it is drawn, and printed
+SEED_FILE   ?=#              a hidden seed and hidden sizes
+GRADE_FLAGS ?=#              further options of exercises/grade.py
+GRADE = CC='$(CC)' NVCC='$(CUDA_NVCC)' CUDART_DIR='$(CUDA_RUNTIME)' python3 exercises/grade.py
+GRADE_OPTIONS := $(if $(strip $(GRADE_SEED)),--seed '$(strip $(GRADE_SEED))') $(if $(strip $(SEED_FILE)),--seed-file '$(strip $(SEED_FILE))') $(GRADE_FLAGS)
+
+.PHONY: grade grade-all handout
+grade: $(EMULATOR)
+	@[ -n '$(EX)' ] || { echo 'say which exercise: make grade EX=NAME [FILE=my.cu]'; python3 exercises/grade.py list; exit 2; } >&2
+	@$(GRADE) one '$(EX)' $(if $(FILE),'$(FILE)') $(GRADE_OPTIONS)
+grade-all: $(EMULATOR)
+	@[ -n '$(SUBMISSIONS)' ] || { echo 'say where the submissions are: make grade-all SUBMISSIONS=FOLDER, with FOLDER/STUDENT/EXERCISE.cu' >&2; exit 2; }
+	@$(GRADE) all '$(SUBMISSIONS)' --out '$(strip $(OUT))' --jobs '$(strip $(JOBS))' $(GRADE_OPTIONS)
+
+# A copy for students: everything under version control except solutions, attempts to cheat and what tests them, and without
+# the folded answers (<details> ... </details>) of the lessons.
+handout:
+	@sh exercises/handout.sh '$(BUILD)/handout.tar.gz'

@@ -25,7 +25,7 @@ REQUIREMENTS = [
             hint="neighbouring threads read neighbouring int4"),
     at_most("requests", 3, "16-byte loads: 128 elements a request", "global_loads", on="large", fewest=lines, times=1.1,
             hint="reinterpret the input as const int4 * and read four elements at a time"),
-    at_most("instructions", 2, "few instructions besides", "warp_instructions", on="large", fewest=lambda m: 16 * lines(m), times=1.5,
+    at_most("instructions", 2, "few instructions besides", "warp_instructions", on="large", fewest=lambda m: 9 * lines(m), times=4,  # a load, four conversions, four additions
             hint="a grid-stride loop with few blocks, so that the tree at the end is rare; sums in registers, shuffles instead of shared memory"),
     at_most("grid", 1, "a grid that fits on the GPU at once, whatever n is", "blocks", on="large", fewest=132 * 8,
             hint="let each thread stride over the input"),

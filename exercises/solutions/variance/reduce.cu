@@ -1,5 +1,4 @@
-/* Mean and variance in one pass: sums of the distances from input[0], and of their squares; the offset is gone before anything is
- * squared. Two launches. */
+/* Mean and variance in one pass: sums of d = x - input[0] and of d * d; the offset is gone before anything is squared. */
 #include "exercise.h"
 
 struct sums {

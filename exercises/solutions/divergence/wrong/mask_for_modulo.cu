@@ -1,4 +1,4 @@
-// loses: divergent 3, lanes 3; & in place of % spares the division alone
+// loses: divergent 3, lanes 3; an & in place of % spares the division alone
 #include "exercise.h"
 
 __global__ void reduce(const int *input, size_t n, long long *sums)

@@ -1,4 +1,4 @@
-// loses: any n 2, large 2, init 1, atomics 2, parallel 2, reads 1; the second launch reads partial sums that nobody wrote
+// loses: init 1; the second launch reads partial sums that nobody wrote, and happens to find zeros there
 #include "exercise.h"
 
 template <class element>

@@ -1,5 +1,4 @@
 // loses: near zero 3, offset 4, reads 3; the sums are floats
- * squared. Two launches. */
 #include "exercise.h"
 
 struct sums {

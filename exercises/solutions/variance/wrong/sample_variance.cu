@@ -1,5 +1,4 @@
 // loses: near zero 3, offset 4, reads 3; divided by n - 1
- * squared. Two launches. */
 #include "exercise.h"
 
 struct sums {

@@ -1,4 +1,4 @@
-// loses: any n 3, all or none 1, sharing 2, atomics 1, reads 1; -3 % 2 is -1, not 1
+// loses: any n 3, all or none 1, sharing 2, atomics 1, reads 1; in C -3 % 2 is -1, not 1
 #include "exercise.h"
 
 __global__ void count_odd(const int *input, size_t n, unsigned long long *count)

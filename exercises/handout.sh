@@ -1,0 +1,16 @@
+#!/bin/sh
+# Packs the repository for students: what is under version control, without solutions, without the folded answers of the lessons.
+#   handout.sh FILE.tar.gz
+set -eu
+target=$1
+cd "$(dirname "$0")/.."
+mkdir -p "$(dirname "$target")"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+name=cuda-reduction
+mkdir "$scratch/$name"
+git ls-files -z | grep -zv -e '^exercises/solutions/' -e '^exercises/cheats/' -e '^tests/test_exercises\.py$' -e '^docs/teaching\.md$' |
+    tar --null -T - -cf - | tar -xf - -C "$scratch/$name"
+find "$scratch/$name" -name '*.md' -exec sed -i '/<details>/,/<\/details>/d' {} +
+tar -czf "$target" -C "$scratch" "$name"
+echo "$target: $(tar -tzf "$target" | wc -l) files, no solutions"

@@ -1,0 +1,208 @@
+"""The exercises: solutions earn all points, wrong submissions lose exactly the points that their first line says, attempts to cheat
+gain nothing, and the grader's outputs are what others read."""
+import csv
+import json
+import multiprocessing
+import os
+import re
+import sys
+import tarfile
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, ROOT, run
+
+sys.path.insert(0, str(ROOT / "exercises"))
+import grade  # noqa: E402
+
+NAMES = grade.exercise_names()
+SOLUTIONS = ROOT / "exercises" / "solutions"
+WRONG = [(n, f) for n in NAMES for f in sorted((SOLUTIONS / n / "wrong").glob("*.cu"))]
+CHEATS = sorted((ROOT / "exercises" / "cheats").glob("*.cu"))
+SEED = 1
+EXERCISES = {n: grade.Exercise(n) for n in NAMES}
+
+
+def judge(job):
+    name, path = job
+    grade.CPU_SECONDS = 5 if path in CHEATS else 60
+    return grade.judge(EXERCISES[name], EXERCISES[name].make_cases(SEED, {}), path)
+
+
+@pytest.fixture(scope="module")
+def results():
+    """Everything graded once, on all processors; programs are cached in build/exercises."""
+    os.environ.setdefault("NVCC", "nvcc")
+    grade.need_driver(grade.nvcc_command())
+    jobs = [(n, SOLUTIONS / n / "reduce.cu") for n in NAMES] + [(n, ROOT / "exercises" / n / "reduce.cu") for n in NAMES]
+    jobs += WRONG + [("any_n", f) for f in CHEATS]
+    with multiprocessing.get_context("fork").Pool() as pool:
+        return dict(zip([path for _, path in jobs], pool.map(judge, jobs, chunksize=1)))
+
+
+def lost(result):
+    return {r["name"]: r["points"] for r in result["requirements"] if not r["passed"]}
+
+
+def said(result):
+    return " ".join([result["refused"]["why"] if result["refused"] else "", *(r["measured"] for r in result["requirements"])])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_solution_earns_all_points(results, name):
+    result = results[SOLUTIONS / name / "reduce.cu"]
+    assert lost(result) == {} and result["score"] == result["most"] == 10, said(result)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_skeleton_compiles_and_fails_politely(results, name):
+    result = results[ROOT / "exercises" / name / "reduce.cu"]
+    assert result["refused"] is None and 0 <= result["score"] < result["most"]
+    assert all(r["hint"] for r in result["requirements"] if not r["passed"])
+    assert "crash" not in said(result)
+
+
+@pytest.mark.parametrize("name, path", WRONG, ids=[f"{n}-{f.stem}" for n, f in WRONG])
+def test_wrong_submission_loses_exactly(results, name, path):
+    stated = re.match(r"// loses: (.*?);", path.read_text())[1]
+    want = {part.rsplit(" ", 1)[0]: int(part.rsplit(" ", 1)[1]) for part in stated.split(", ")}
+    result = results[path]
+    assert result["refused"] is None, said(result)
+    assert lost(result) == want, said(result)
+    assert result["score"] == 10 - sum(want.values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_exercise_has_three_wrong_submissions(name):
+    assert len([f for n, f in WRONG if n == name]) >= 3
+    losses = {p.rsplit(" ", 1)[0] for n, f in WRONG if n == name for p in re.match(r"// loses: (.*?);", f.read_text())[1].split(", ")}
+    assert losses == {r.name for r in EXERCISES[name].requirements}, "each requirement is missed by some wrong submission"
+
+
+@pytest.mark.parametrize("path", CHEATS, ids=[f.stem for f in CHEATS])
+def test_cheat_gains_nothing(results, path):
+    score, words = re.match(r"// score (\d+); says: (.*)", path.read_text()).groups()
+    result = results[path]
+    assert result["score"] == int(score), said(result)
+    assert words in said(result)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_readme_states_the_points(name):
+    text = (ROOT / "exercises" / name / "README.md").read_text()
+    points = [int(p) for p in re.findall(r"^\| (\d+) \|", text, flags=re.M)]
+    assert points == [r.points for r in EXERCISES[name].requirements]
+    prototype = re.search(r"void solve\([^)]*\);", (ROOT / "exercises" / name / "exercise.h").read_text())[0]
+    assert prototype in text
+
+
+def test_another_seed_changes_the_inputs_but_no_verdict(results):
+    exercise = EXERCISES["any_n"]
+    one, two = (exercise.make_cases(seed, {}) for seed in (1, 2))
+    assert [c.want for c in one] != [c.want for c in two]
+    assert grade.judge(exercise, two, SOLUTIONS / "any_n" / "reduce.cu")["score"] == 10
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_inputs_are_neither_constant_nor_symmetric_nor_first_at_zero(name):
+    for case in EXERCISES[name].make_cases(SEED, {}):
+        for data in case.data:
+            if case.elements > 30 and case.sizes.kind != "all nan":
+                assert len(set(data[i:i + 4] for i in range(0, len(data), 4))) > 2
+                assert data[:4] != b"\0\0\0\0" or case.sizes.kind
+                words = [data[i:i + 4] for i in range(0, len(data), 4)]
+                assert words != words[::-1]
+
+
+def command(*arguments, **environment):
+    return run(sys.executable, ROOT / "exercises" / "grade.py", *arguments, NVCC=os.environ.get("NVCC", "nvcc"), **environment)
+
+
+def test_one_prints_a_table_and_writes_reports(results, tmp_path):
+    json_, xml = tmp_path / "results.json", tmp_path / "results.xml"
+    done = command("one", "max", SOLUTIONS / "max" / "wrong" / "identity_zero.cu", "--seed", 1, "--gradescope", json_, "--junit", xml)
+    assert done.returncode == 1
+    assert re.search(r"FAILED +0/3 .*n = 1: output\[0\] is 0, should be -", done.stdout) and "hint:" in done.stdout
+    assert "score: 4 of 10" in done.stdout
+    report = json.loads(json_.read_text())
+    assert report["score"] == 4 and sum(t["max_score"] for t in report["tests"]) == 10
+    suite = ElementTree.parse(xml).getroot().find("testsuite")
+    assert suite.get("tests") == "5" and suite.get("failures") == "3" and len(suite.findall("testcase/failure")) == 3
+
+
+def test_statuses(results, tmp_path):
+    assert command("one", "max", SOLUTIONS / "max" / "reduce.cu").returncode == 0
+    unknown = command("one", "maximum")
+    assert unknown.returncode == 2 and "there is no exercise 'maximum'" in unknown.stderr
+    assert command("one", "max", tmp_path / "nothing.cu").returncode == 2
+    (tmp_path / "seeds.json").write_text("42")
+    assert command("one", "max", "--seed-file", tmp_path / "seeds.json").returncode == 2
+
+
+def test_what_does_not_compile_is_said(tmp_path):
+    (tmp_path / "mine.cu").write_text('#include "exercise.h"\nvoid solve(const float *input, size_t n, float *output) { output = 0 }\n')
+    done = command("one", "max", tmp_path / "mine.cu")
+    assert done.returncode == 1 and "it does not compile" in done.stdout and "mine.cu" not in done.stderr
+    assert 'expected a ";"' in done.stdout and "score: 0 of 10" in done.stdout
+
+
+def test_another_signature_is_said(tmp_path):
+    (tmp_path / "mine.cu").write_text('#include "exercise.h"\nvoid solve(const float *input, unsigned n, float *output) { }\n')
+    assert "it defines no solve() with the parameters that exercise.h declares" in command("one", "max", tmp_path / "mine.cu").stdout
+
+
+def test_hidden_seed_and_sizes(results, tmp_path):
+    seeds = tmp_path / "seeds.json"
+    seeds.write_text(json.dumps({"seed": 90210, "sizes": {"any_n": [{"n": 4097}, {"n": 8191}]}}))
+    done = command("one", "any_n", SOLUTIONS / "any_n" / "reduce.cu", "--seed-file", seeds)
+    assert done.returncode == 0 and "seed hidden" in done.stdout and "90210" not in done.stdout
+    assert re.search(r"any other n +11 cases", done.stdout)
+
+
+def make_class(folder):
+    for student, files in {"ada": {"max": "reduce.cu", "any_n": "reduce.cu"}, "bob": {"max": "wrong/nan_wins.cu"}, "=eve": {"any_n": "wrong/runs.cu"}}.items():
+        (folder / student).mkdir(parents=True)
+        for name, file in files.items():
+            (folder / student / f"{name}.cu").write_text((SOLUTIONS / name / file).read_text())
+    (folder / "mallory").mkdir()
+    (folder / "mallory" / "any_n.cu").write_text((ROOT / "exercises/cheats/exit_early.cu").read_text())
+    (folder / "mallory" / "max.cu").symlink_to("/etc/hostname")
+
+
+def test_class_and_its_files(results, tmp_path):
+    make_class(tmp_path / "handed_in")
+    done = command("all", tmp_path / "handed_in", "--out", tmp_path / "out", "--seed", 1, "--jobs", 2)
+    assert done.returncode == 0, done.stderr
+    rows = {r["student"]: r for r in csv.DictReader(open(tmp_path / "out/class.csv"))}
+    assert (rows["ada"]["total"], rows["bob"]["max"], rows["bob"]["any_n"], rows["'=eve"]["any_n"]) == ("20", "8", "", "7")
+    assert rows["mallory"]["total"] == "0"
+    assert len(ElementTree.parse(tmp_path / "out/results.xml").getroot().findall("testsuite")) == 6
+    assert json.loads((tmp_path / "out/students/ada/results.json").read_text())["score"] == 20
+
+
+def test_an_interrupted_run_goes_on(results, tmp_path):
+    make_class(tmp_path / "handed_in")
+    out = tmp_path / "out"
+    everything = ["all", tmp_path / "handed_in", "--out", out]
+    assert command(*everything).returncode == 0
+    whole = (out / "class.csv").read_text()
+    lines = (out / "journal.jsonl").read_text().splitlines(keepends=True)
+    (out / "journal.jsonl").write_text("".join(lines[:3]) + lines[3][:40]) # the fourth line was being written
+    again = command(*everything)
+    assert "6 submissions of 4 students; 2 graded before, 4 to do" in again.stdout
+    assert (out / "class.csv").read_text() == whole
+    (tmp_path / "handed_in/bob/max.cu").write_text((SOLUTIONS / "max/reduce.cu").read_text())
+    assert "5 graded before, 1 to do" in command(*everything).stdout # a file handed in anew is graded anew
+
+
+def test_handout_holds_no_solutions(tmp_path):
+    done = run("sh", ROOT / "exercises" / "handout.sh", tmp_path / "handout.tar.gz")
+    assert done.returncode == 0, done.stderr
+    with tarfile.open(tmp_path / "handout.tar.gz") as tar:
+        names = tar.getnames()
+        lessons = [tar.extractfile(n).read().decode() for n in names if n.endswith("README.md")]
+    for name in NAMES:
+        assert any(n.endswith(f"/exercises/{name}/reduce.cu") for n in names)
+    assert not [n for n in names if "/solutions/" in n or "/cheats/" in n or "wrong" in n.split("/")]
+    assert not [text for text in lessons if "<details>" in text]
