@@ -183,6 +183,10 @@ PAIRS = [(0, 0), (2, 2), (3, 2), (1, 0), (0, 1), (5, 6), (4, 2), (6, 7), (9, 2),
 FLOAT_PAIRS = [(0, 1), (1, 1), (2, 4), (5, 5), (7, 8), (9, 10), (9, 0), (15, 17), (2, 12), (3, 2), (13, 11), (11, 2), (2, 0), (1, 0), (6, 6), (4, 14), (9, 9), (5, 14)]
 
 
+# What a comparison must be tried on: equal, less, greater, both zeros, infinities, one NaN on either side, two.
+COMPARED_FLOATS = [(2, 12), (0, 1), (4, 2), (13, 11), (2, 4), (9, 10), (12, 9), (5, 5), (7, 8)]
+
+
 class Writer:
     def __init__(self, extra, seed):
         self.lines, self.extra, self.random = [], extra, random.Random(seed)
@@ -219,6 +223,11 @@ class Writer:
         for _ in range(self.extra):
             tuples.append(tuple(any_value(self.random, k) for k in kinds))
         return tuples
+
+    def compared(self, kind, most):
+        if kind not in FLOATS:
+            return self.inputs([kind, kind], most)
+        return [(edges(kind)[i], edges(kind)[j]) for i, j in COMPARED_FLOATS[: most + 2]] + [(any_value(self.random, kind), any_value(self.random, kind)) for _ in range(self.extra)]
 
     def rule(self, text, result, kinds, compute, most=9, tuples=None):
         """text with operands d, a, b, …; kinds of a, b, …; compute(bits…) gives d's."""
@@ -623,19 +632,19 @@ def compare_rules(w):
             allowed = signs | {"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
         width = width_of(k)
         for how in sorted(allowed):
-            for a, b in w.inputs([k, k], 6):
+            for a, b in w.compared(k, 6):
                 w.case(f"setp.{how}.{k} p, a, b", [("a", width, a), ("b", width, b)], [("p", 1, compare(k, how, a, b))])
     for how, k in ("lt", "s32"), ("geu", "f32"), ("ne", "b64"):
         width = width_of(k)
         for name, combine in ("and", lambda x, y: x & y), ("or", lambda x, y: x | y), ("xor", lambda x, y: x ^ y):
-            for n, (a, b) in enumerate(w.inputs([k, k], 6)):
+            for n, (a, b) in enumerate(w.compared(k, 6)):
                 for r in 0, 1:
                     t = int(compare(k, how, a, b))
                     inputs = [("a", width, a), ("b", width, b), ("r", 1, r)]
                     w.case(f"setp.{how}.{name}.{k} p|q, a, b, r", inputs, [("p", 1, combine(t, r)), ("q", 1, combine(1 - t, r))])
                     if n < 2:
                         w.case(f"setp.{how}.{name}.{k} p, a, b, !r", inputs, [("p", 1, combine(t, 1 - r))])
-    for a, b in w.inputs(["f32", "f32"], 6):
+    for a, b in w.inputs(["f32", "f32"], 6) + w.compared("f32", 6):
         w.case("setp.eq.ftz.f32 p|q, a, b", [("a", 32, a), ("b", 32, b)],
                [("p", 1, compare("f32", "eq", F32.flush(a), F32.flush(b))), ("q", 1, not compare("f32", "eq", F32.flush(a), F32.flush(b)))])
     for k in INTS + BITS + ["f32", "f64"]:
@@ -1010,12 +1019,12 @@ def set_rules(w):
         width = width_of(k)
         targets = ["u32", "s32", "f32"] if k not in HALVES else ["u32", "s32", "u16", "s16", k]
         for how in sorted(allowed):
-            for n, target in enumerate(targets):
+            for target in targets:
                 yes = one.get(target, mask_of(width_of(target)))
-                for a, b in w.inputs([k, k], 6)[n % 2:5 if w.extra == 0 else None:2]:
+                for a, b in w.compared(k, 6)[: None if w.extra else 4]:
                     w.case(f"set.{how}.{target}.{k} d, a, b", [("a", width, a), ("b", width, b)], [("d", width_of(target), yes if compare(k, how, a, b) else 0)])
             if k in HALVES:
-                tuples = w.inputs([k, k], 6)
+                tuples = w.compared(k, 6)
                 for n, ((a, b), (c, e)) in enumerate(zip(tuples, tuples[1:])):
                     low, high = compare(k, how, a, b), compare(k, how, c, e)
                     inputs = [("a", 32, a | c << 16), ("b", 32, b | e << 16)]
