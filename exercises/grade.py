@@ -11,8 +11,10 @@ Exit status: 0 full marks, 1 points lost, 2 bad usage, 3 grading is not possible
 import argparse
 import array
 import csv
+import ctypes
 import fnmatch
 import hashlib
+import inspect
 import json
 import math
 import multiprocessing
@@ -276,7 +278,8 @@ def build(exercise, source, scratch):
     driver = need_driver(nvcc)
     text = source.read_bytes()
     key = hashlib.sha256(b"\0".join([text, (exercise.folder / "exercise.h").read_bytes(), driver.name.encode(), (HERE / "link.txt").read_bytes(),
-                                     (HERE / "grade.py").read_bytes(), nvcc.encode(), repr(FLAGS).encode()])).hexdigest()[:32]
+                                     inspect.getsource(build_anew).encode(), inspect.getsource(check_symbols).encode(), nvcc.encode(),
+                                     repr(FLAGS).encode()])).hexdigest()[:32]
     program, verdict = BUILD / "programs" / key, BUILD / "programs" / f"{key}.refused"
     if verdict.exists():
         raise Refused(*json.loads(verdict.read_text()))
@@ -803,7 +806,7 @@ def grade_all(options):
         end_partial_line(log)
         if seed != seed_before:
             log.write(json.dumps({"seed": seed}).encode() + b"\n")
-        with multiprocessing.get_context("fork").Pool(options.jobs, initializer=ignore_interrupt) as pool:
+        with multiprocessing.get_context("fork").Pool(options.jobs, initializer=start_worker) as pool:
             for entry in pool.imap_unordered(worker, left):
                 done[entry["key"]] = entry
                 log.write(json.dumps(entry).encode() + b"\n")
@@ -828,8 +831,13 @@ def end_partial_line(log):
             log.write(b"\n")
 
 
-def ignore_interrupt():
+def start_worker():
+    """The interruption is the main process's to handle; if that is killed, its workers go too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM) # PR_SET_PDEATHSIG
+    except (OSError, AttributeError):
+        pass
 
 
 def main():
