@@ -31,4 +31,4 @@ REQUIREMENTS = [
             hint="let each thread stride over the input"),
     at_most("conflicts", 1, "no bank conflicts", "bank_conflicts", on="large", fewest=0, hint="neighbouring threads, neighbouring words"),
 ]
-TIME = ({"n": 65536}, "n", 4096)
+TIME = ({"n": 65536}, "n", 1024)
