@@ -81,7 +81,8 @@ int warp_assertfail(struct warp *w, const struct inst *in, uint32_t mask)
         fprintf(out, "` failed.\n");
     }
     fclose(out);
-    warp_fault(w, in, __builtin_ctz(mask), 710, "find out why the condition that the program asserts is false here", "assertion failed");
+    warp_fault(w, in, __builtin_ctz(mask), 710, "find out why the condition that the program asserts is false here",
+               "assertion failed");
     fault_preface(w, lines);
     free(lines);
     return WARP_STOP;
@@ -156,8 +157,10 @@ void heap_reset(void)
     heap_used = 0;
 }
 
-static const struct { const char *name; warp_fn *run; } builtins[] = {
-    {"vprintf", warp_vprintf}, {"__assertfail", warp_assertfail}, {"malloc", warp_malloc}, {"free", warp_free}};
+static const struct {
+    const char *name;
+    warp_fn *run;
+} builtins[] = {{"vprintf", warp_vprintf}, {"__assertfail", warp_assertfail}, {"malloc", warp_malloc}, {"free", warp_free}};
 
 warp_fn *builtin_function(const char *name)
 {

@@ -4,8 +4,9 @@
 #include "warp.h"
 
 /* device_printf.c. Text waits in a buffer until the host synchronises. */
-void printf_flush(void);                /* to stdout */
-void printf_collect(struct grid *grid, struct worker *workers, int count); /* a launch has ended: its blocks' text, in their order */
+void printf_flush(void); /* to stdout */
+void printf_collect(struct grid *grid, struct worker *workers,
+                    int count); /* a launch has ended: its blocks' text, in their order */
 
 /* builtins.c: memory that kernels took and did not give back. */
 void heap_reset(void);

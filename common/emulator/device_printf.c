@@ -35,7 +35,10 @@ static void append(char **text, size_t *bytes, size_t *room, const char *from, s
 }
 
 /* The arguments, one after the other. What lies beyond the buffer reads as zeros. */
-struct arguments { const char *at; size_t bytes, next; };
+struct arguments {
+    const char *at;
+    size_t bytes, next;
+};
 
 static uint64_t take(struct arguments *a, size_t bytes)
 {
@@ -52,9 +55,9 @@ static uint64_t take(struct arguments *a, size_t bytes)
 struct conversion {
     char format[64]; /* for the host's printf, stars filled in */
     char type;
-    unsigned longs;  /* 2: 64 bits */
+    unsigned longs; /* 2: 64 bits */
     unsigned shorts, stars;
-    size_t length;   /* of the text that it takes; 0: it is no conversion */
+    size_t length; /* of the text that it takes; 0: it is no conversion */
 };
 
 static size_t number(struct conversion *c, const char *at, size_t used)
@@ -135,15 +138,27 @@ static void print_one(FILE *out, struct warp *w, int lane, struct conversion *c,
     uint64_t bits;
 
     switch (c->type) {
-    case 'd': case 'i':
+    case 'd':
+    case 'i':
         add_format(c, end);
         bits = take(a, c->longs ? 8 : 4);
-        fprintf(out, c->format, c->longs ? (long long)bits : c->shorts == 1 ? (long long)(int16_t)bits : c->shorts ? (long long)(int8_t)bits : (long long)(int32_t)bits);
+        fprintf(out, c->format,
+                c->longs         ? (long long)bits
+                : c->shorts == 1 ? (long long)(int16_t)bits
+                : c->shorts      ? (long long)(int8_t)bits
+                                 : (long long)(int32_t)bits);
         break;
-    case 'o': case 'u': case 'x': case 'X':
+    case 'o':
+    case 'u':
+    case 'x':
+    case 'X':
         add_format(c, end);
         bits = take(a, c->longs ? 8 : 4);
-        fprintf(out, c->format, (unsigned long long)(c->longs ? bits : c->shorts == 1 ? (uint16_t)bits : c->shorts ? (uint8_t)bits : (uint32_t)bits));
+        fprintf(out, c->format,
+                (unsigned long long)(c->longs         ? bits
+                                     : c->shorts == 1 ? (uint16_t)bits
+                                     : c->shorts      ? (uint8_t)bits
+                                                      : (uint32_t)bits));
         break;
     case 'c':
         add_format(c, "c");
@@ -204,7 +219,9 @@ static struct printed *printed_of(struct block *b)
     return p;
 }
 
-enum { MOST_BYTES = 256 << 20 }; /* of a block, and of what waits: a kernel that prints for ever must not take the machine with it */
+enum {
+    MOST_BYTES = 256 << 20
+}; /* of a block, and of what waits: a kernel that prints for ever must not take the machine with it */
 
 static int print(struct warp *w, int lane, uint64_t format_address, uint64_t arguments_address)
 {
@@ -238,7 +255,8 @@ int warp_vprintf(struct warp *w, const struct inst *in, uint32_t mask)
 
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
-        int count = print(w, lane, passed_value(w, frame, &call->arguments[0], lane), passed_value(w, frame, &call->arguments[1], lane));
+        int count =
+            print(w, lane, passed_value(w, frame, &call->arguments[0], lane), passed_value(w, frame, &call->arguments[1], lane));
         if (call->return_count)
             passed_set(w, frame, &call->returns[0], lane, (uint32_t)count);
     }
@@ -270,7 +288,8 @@ void printf_collect(struct grid *grid, struct worker *workers, int count)
             list[used++] = p;
     qsort(list, used, sizeof *list, by_block);
     for (size_t i = 0; i < used; i++) {
-        bool ran = !grid->fault.set || list[i]->block_number <= grid->fault.block_number; /* others ran by chance of the host's threads */
+        bool ran =
+            !grid->fault.set || list[i]->block_number <= grid->fault.block_number; /* others ran by chance of the host's threads */
         if (ran && pending_bytes < MOST_BYTES)
             append(&pending, &pending_bytes, &pending_room, list[i]->text, list[i]->bytes);
         free(list[i]->text);
@@ -285,7 +304,9 @@ void printf_collect(struct grid *grid, struct worker *workers, int count)
 __attribute__((destructor)) static void tell_unseen(void)
 {
     if (pending_bytes)
-        fprintf(stderr, "emulator: the program ended before what its kernels had printed (%zu bytes) could be shown; call cudaDeviceSynchronize() after the launch\n",
+        fprintf(stderr,
+                "emulator: the program ended before what its kernels had printed (%zu bytes) could be shown; call "
+                "cudaDeviceSynchronize() after the launch\n",
                 pending_bytes);
 }
 

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LOCAL = 512 * 1024,      /* a GPU's most local memory a thread */
-       MOST_PARAMETERS = 32764,      /* what ptxas allows a kernel */
-       MOST_CALL_DEPTH = 1000 };     /* deeper chains of calls count as recursion */
+enum {
+    MOST_LOCAL = 512 * 1024, /* a GPU's most local memory a thread */
+    MOST_PARAMETERS = 32764, /* what ptxas allows a kernel */
+    MOST_CALL_DEPTH = 1000
+}; /* deeper chains of calls count as recursion */
 
 static void *copied(struct arena *arena, const void *from, size_t bytes)
 {

@@ -39,12 +39,14 @@ static struct passed formal(const struct function *f, const struct symbol *s)
 {
     if (s->in_frame)
         return (struct passed){.at = (uint32_t)s->address, .bytes = (uint32_t)s->bytes};
-    return (struct passed){.in_row = true, .at = f->regs[s->address].slot, .bytes = (uint32_t)s->bytes,
+    return (struct passed){.in_row = true,
+                           .at = f->regs[s->address].slot,
+                           .bytes = (uint32_t)s->bytes,
                            .lane_bytes = type_lane_bytes(f->regs[s->address].type)};
 }
 
-static void pass(struct warp *w, const struct frame *to, const struct passed *there, const struct frame *from, const struct passed *here,
-                 uint32_t mask)
+static void pass(struct warp *w, const struct frame *to, const struct passed *there, const struct frame *from,
+                 const struct passed *here, uint32_t mask)
 {
     size_t bytes = there->bytes < here->bytes ? there->bytes : here->bytes;
 
@@ -175,12 +177,15 @@ static const struct function *pointed(struct warp *w, const struct inst *in, int
     if ((address & WINDOW_FUNCTION) && address % 16 == 0 && index < kernel->module->function_count)
         f = kernel->part_of[index];
     if (!f)
-        warp_fault(w, in, lane, 718, "set the pointer on the device, to a __device__ function; an object with virtual functions must be made there too",
-                   "call through a pointer: 0x%llx is no function's address%s", (unsigned long long)address, address ? "" : " (a null pointer)");
+        warp_fault(
+            w, in, lane, 718,
+            "set the pointer on the device, to a __device__ function; an object with virtual functions must be made there too",
+            "call through a pointer: 0x%llx is no function's address%s", (unsigned long long)address,
+            address ? "" : " (a null pointer)");
     else if (f->parameter_count != in->call->argument_count || f->return_count != in->call->return_count) {
         warp_fault(w, in, lane, 718, "call a function through a pointer of its own type",
-                   "call through a pointer: '%s' takes %zu arguments and gives %zu values, and the call passes %u and takes %u", f->name,
-                   f->parameter_count, f->return_count, in->call->argument_count, in->call->return_count);
+                   "call through a pointer: '%s' takes %zu arguments and gives %zu values, and the call passes %u and takes %u",
+                   f->name, f->parameter_count, f->return_count, in->call->argument_count, in->call->return_count);
         f = NULL;
     }
     return f;
@@ -194,7 +199,8 @@ int warp_call(struct warp *w, const struct inst *in, uint32_t mask)
     int join;
 
     if (!call->indirect && !call->target)
-        return warp_fault(w, in, __builtin_ctz(mask), 719, "define the function in this file, or link the files' device code into one program",
+        return warp_fault(w, in, __builtin_ctz(mask), 719,
+                          "define the function in this file, or link the files' device code into one program",
                           "call of '%s', which no module defines and the emulator does not provide", call->name);
     for (uint32_t rest = call->indirect ? mask : 0; rest; rest &= rest - 1)
         if (!pointed(w, in, __builtin_ctz(rest)))
@@ -211,7 +217,8 @@ int warp_call(struct warp *w, const struct inst *in, uint32_t mask)
         uint32_t same = call->indirect ? 0 : mask;
         for (uint32_t k = rest; k && call->indirect; k &= k - 1) {
             w->regs = caller->regs;
-            same |= (uint32_t)(warp_row64(w, call->pointer)[__builtin_ctz(k)] == warp_row64(w, call->pointer)[lane]) << __builtin_ctz(k);
+            same |= (uint32_t)(warp_row64(w, call->pointer)[__builtin_ctz(k)] == warp_row64(w, call->pointer)[lane])
+                    << __builtin_ctz(k);
         }
         struct frame *frame = enter(w, in, f, same, join);
         if (!frame)
@@ -303,7 +310,8 @@ int warp_stack_restore(struct warp *w, const struct inst *in, uint32_t mask)
     uint64_t most = 0;
 
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint64_t top = in->bytes == 8 ? warp_row64(w, in->slot[2])[__builtin_ctz(rest)] : warp_row32(w, in->slot[2])[__builtin_ctz(rest)];
+        uint64_t top =
+            in->bytes == 8 ? warp_row64(w, in->slot[2])[__builtin_ctz(rest)] : warp_row32(w, in->slot[2])[__builtin_ctz(rest)];
         most = top > most ? top : most;
     }
     if (mask == (frame->caller ? frame->lanes : w->live) && most <= frame->top && most >= frame->stack)
