@@ -237,12 +237,13 @@ $(FUZZED:%=$(FUZZ)/libfuzzer/%.o): $(FUZZ)/libfuzzer/%.o: common/emulator/%.c $(
 $(FUZZ_REPLAYS): $(FUZZ)/replay/%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(FUZZED:%=$(FUZZ)/replay/%.o) $(NOT_FUZZED)
 	$(SAY) '  cc      $<'
 	$(Q)$(CC) $(FUZZ_FLAGS) $^ -ldl -lm -o $@
+$(FUZZ)/libfuzzer/ptx: tests/fuzz/mutate_ptx.c
 $(FUZZ_TARGETS): $(FUZZ)/libfuzzer/%: tests/fuzz/fuzz_%.c $(FUZZED:%=$(FUZZ)/libfuzzer/%.o) $(NOT_FUZZED)
 	$(SAY) '  clang   $<'
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -ldl -lm -o $@
 
-fuzz-seeds:
-	@python3 tests/fuzz/seeds.py $(FUZZ)/seeds '$(CUDA_NVCC)'
+fuzz-seeds: $(TESTS)/ops_run
+	@python3 tests/fuzz/seeds.py $(FUZZ)/seeds '$(CUDA_NVCC)' $<
 fuzz: $(FUZZ_TARGETS) fuzz-seeds
 	@for target in ptx fatbin; do \
 	    mkdir -p $(FUZZ)/corpus/$$target; \

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import BUILD, ROOT, run
+from conftest import BUILD, PROGRAMS, ROOT, run
 
 FUZZ = BUILD / "fuzz"
 HEADER = ".version 9.0\n.target sm_75\n.address_size 64\n"
@@ -15,7 +15,7 @@ TARGETS = ["ptx", "fatbin"]
 @pytest.fixture(scope="module")
 def seeds(tmp_path_factory):
     folder = tmp_path_factory.mktemp("seeds")
-    subprocess.run([sys.executable, ROOT / "tests/fuzz/seeds.py", folder, os.environ.get("NVCC", "")], check=True)
+    subprocess.run([sys.executable, ROOT / "tests/fuzz/seeds.py", folder, os.environ.get("NVCC", ""), PROGRAMS / "ops_run"], check=True)
     return folder
 
 

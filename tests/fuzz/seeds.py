@@ -1,7 +1,7 @@
-"""What the fuzzers begin with: seeds.py OUT [NVCC] writes OUT/ptx, OUT/fatbin and OUT/dictionary.
+"""What the fuzzers begin with: seeds.py OUT [NVCC [OPS_RUN]] writes OUT/ptx, OUT/fatbin and OUT/dictionary.
 
-The PTX is that of the other tests and, given a compiler, of the steps and of seeds.cu; fatbinaries are put together here. The
-dictionary is every name that ops.def, ptx.h and the parser spell."""
+The PTX is that of the other tests (of ops.test, given the program that makes kernels of it) and, given a compiler, of the steps and
+of seeds.cu; fatbinaries are put together here. The dictionary is every name that ops.def, ptx.h and the parser spell."""
 import io
 import os
 import re
@@ -64,13 +64,21 @@ def fatbinaries():
     }
 
 
+def instructions(ops_run):
+    """A kernel for each instruction of ops.test, a few in a module."""
+    text = subprocess.run([ops_run, "--ptx", ROOT / "tests" / "ops.test"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    head, *kernels = re.split(r"(?=^\.visible \.entry )", text, flags=re.M)
+    kernels = [k for k in kernels if k.startswith(".visible .entry full")]
+    return {f"ops_{i}.ptx": head + "".join(kernels[i:i + 8]) for i in range(0, len(kernels), 8)}
+
+
 def compiled(nvcc, path, options):
     command = [nvcc, "-std=c++17", "-I", ROOT / "common", "-DTYPE_int", '-DSTEP_NAME="s"', '-DSTEP_BEFORE=""', '-DSTEP_WATCH=""', *options]
     subprocess.run([str(c) for c in [*command, "-o", path]], check=True)
 
 
 def main():
-    out, nvcc = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None
+    out, nvcc, ops_run = Path(sys.argv[1]), *(sys.argv[2:4] + ["", ""])[:2]
     for folder in ("ptx", "fatbin"):
         (out / folder).mkdir(parents=True, exist_ok=True)
     (out / "dictionary").write_text("".join(f'"{quoted(w)}"\n' for w in words()))
@@ -78,6 +86,8 @@ def main():
         (out / "fatbin" / name).write_bytes(data)
     for path in [*ROOT.glob("tests/kernels/*.ptx"), *ROOT.glob("tests/errors/*.ptx")]:
         (out / "ptx" / f"{path.parent.name}_{path.name}").write_bytes(path.read_bytes())
+    for name, text in (instructions(ops_run) if ops_run else {}).items():
+        (out / "ptx" / name).write_text(text)
     for kind in ("ptx", "fatbin"): # what earlier runs found worth keeping
         archive = HERE / f"{kind}.tar.xz"
         if archive.exists():
