@@ -324,6 +324,8 @@ coverage:
 
 # cppcheck does not come to an end with ops_lane.c, where one table expands into some thousand functions.
 C_SOURCES := $(wildcard common/*.c common/emulator/*.c)
+# clang-format has no form for lists that are macros: these keep the one they have.
+TABLES := ptx.h ops.h ops.c ops_lane.c ops_half.h ops_memory.c
 lint:
 	@for cc in gcc clang; do \
 	    command -v $$cc >/dev/null || { echo "$$cc is not installed"; continue; }; \
@@ -338,7 +340,7 @@ lint:
 	    cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability --suppress=missingInclude \
 	        -Icommon $(filter-out %/ops_lane.c,$(C_SOURCES)) && echo 'cppcheck: nothing found, ops_lane.c left out'; else echo 'cppcheck is not installed'; fi
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run -Werror $(C_SOURCES) $(wildcard common/*.h common/emulator/*.h) $(STEPS:%=%/reduce.cu) && \
+	    clang-format --dry-run -Werror $(filter-out $(TABLES:%=common/emulator/%),$(C_SOURCES) $(wildcard common/*.h common/emulator/*.h)) $(STEPS:%=%/reduce.cu) && \
 	    echo 'clang-format: as agreed'; else echo 'clang-format is not installed'; fi
 
 clean:

@@ -94,7 +94,8 @@ static bool any_outside(const struct access *a, const struct lanes *lanes, uint6
 }
 
 /* A flat space of `limit` bytes at `host`. */
-static bool reach_flat(struct warp *w, const struct inst *in, struct access *a, const struct lanes *lanes, char *host, uint64_t limit)
+static bool reach_flat(struct warp *w, const struct inst *in, struct access *a, const struct lanes *lanes, char *host,
+                       uint64_t limit)
 {
     for (int i = 0; i < WARP_SIZE; i++)
         a->host[i] = (char *)((uintptr_t)host + a->address[i]);
@@ -162,8 +163,10 @@ static bool reach(struct warp *w, const struct inst *in, struct access *a, const
 /* A generic address says by its window which space it is in. Lanes of one access may differ. */
 static bool reach_generic(struct warp *w, const struct inst *in, struct access *a)
 {
-    static const struct { uint64_t window; enum space space; } windows[] = {
-        {WINDOW_SHARED, SPACE_SHARED}, {WINDOW_LOCAL, SPACE_LOCAL}, {WINDOW_PARAM, SPACE_PARAM}, {0, SPACE_GLOBAL}};
+    static const struct {
+        uint64_t window;
+        enum space space;
+    } windows[] = {{WINDOW_SHARED, SPACE_SHARED}, {WINDOW_LOCAL, SPACE_LOCAL}, {WINDOW_PARAM, SPACE_PARAM}, {0, SPACE_GLOBAL}};
     uint32_t all = a->mask;
     bool reached = true;
 
@@ -171,8 +174,9 @@ static bool reach_generic(struct warp *w, const struct inst *in, struct access *
         struct access part = *a;
         part.mask = 0;
         for (int i = 0; i < WARP_SIZE; i++)
-            if ((all >> i & 1) && (windows[k].window ? (a->address[i] & WINDOW_MASK) == windows[k].window
-                                                     : (a->address[i] & WINDOW_MASK) == 0 || (a->address[i] & WINDOW_MASK) > WINDOW_PARAM))
+            if ((all >> i & 1) &&
+                (windows[k].window ? (a->address[i] & WINDOW_MASK) == windows[k].window
+                                   : (a->address[i] & WINDOW_MASK) == 0 || (a->address[i] & WINDOW_MASK) > WINDOW_PARAM))
                 part.mask |= (uint32_t)1 << i;
         if (!part.mask)
             continue;

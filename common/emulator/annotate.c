@@ -141,7 +141,9 @@ static void print_file(FILE *out, const struct line_counts *lines, size_t count)
 static void write_text(FILE *out)
 {
     for (struct kernel_counts *k = kernels; k; k = k->next) {
-        fprintf(out, "kernel %s, %llu launch%s: warp instructions, lanes active in the average one, divergent branches, global sectors, shared wavefronts, bank conflicts\n",
+        fprintf(out,
+                "kernel %s, %llu launch%s: warp instructions, lanes active in the average one, divergent branches, global sectors, "
+                "shared wavefronts, bank conflicts\n",
                 k->name, (unsigned long long)k->launches, k->launches == 1 ? "" : "es");
         for (size_t i = 0, end; i < k->count; i = end) {
             for (end = i + 1; end < k->count && !strcmp(k->lines[end].file, k->lines[i].file);)

@@ -4,8 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct chunk { struct chunk *older; size_t used, room; _Alignas(16) char bytes[]; };
-struct arena { struct chunk *newest; };
+struct chunk {
+    struct chunk *older;
+    size_t used, room;
+    _Alignas(16) char bytes[];
+};
+struct arena {
+    struct chunk *newest;
+};
 enum { CHUNK_BYTES = 1 << 16 };
 
 struct arena *arena_new(void)

@@ -166,7 +166,8 @@ static void blame(struct block *b)
             struct group *group = &w->groups[g];
             int lane = group->mask ? __builtin_ctz(group->mask) : 0;
             if (group->state == GROUP_AT_MEETING) {
-                warp_fault(w, &code[group->pc], lane, FINDING | 719, "name in the mask only the lanes that come here, or bring them all here",
+                warp_fault(w, &code[group->pc], lane, FINDING | 719,
+                           "name in the mask only the lanes that come here, or bring them all here",
                            "warp synchronisation: it waits with mask 0x%08x for lanes 0x%08x, which never come",
                            w->meeting[lane].mask, w->meeting[lane].mask & w->live & ~group->mask);
                 return;
@@ -180,8 +181,8 @@ static void blame(struct block *b)
                 const struct barrier *barrier = &b->barriers[group->barrier];
                 warp_fault(w, &code[group->pc], __builtin_ctz(group->mask), FINDING | 719,
                            "let every thread of the block reach the barrier, or none",
-                           "barrier divergence: barrier %u has %u of the threads it waits for, and no more can come", group->barrier,
-                           barrier->threads_here);
+                           "barrier divergence: barrier %u has %u of the threads it waits for, and no more can come",
+                           group->barrier, barrier->threads_here);
                 return;
             }
         }

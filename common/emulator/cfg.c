@@ -6,10 +6,10 @@
 #include <string.h>
 
 struct block_node {
-    uint32_t first, end;   /* pcs [first, end) */
-    uint32_t *next;        /* successors; `count` stands for the exit */
+    uint32_t first, end; /* pcs [first, end) */
+    uint32_t *next;      /* successors; `count` stands for the exit */
     uint32_t next_count;
-    uint32_t order;        /* in a walk from the exit backwards; 0 if the exit cannot be reached */
+    uint32_t order; /* in a walk from the exit backwards; 0 if the exit cannot be reached */
     uint32_t ipdom;
 };
 
@@ -17,8 +17,8 @@ struct graph {
     struct function *f;
     struct block_node *blocks; /* blocks[count] is the exit */
     uint32_t count;
-    uint32_t *block_of;        /* pc -> block */
-    uint32_t *edges;           /* where blocks[].next points into */
+    uint32_t *block_of;              /* pc -> block */
+    uint32_t *edges;                 /* where blocks[].next points into */
     uint32_t *first_before, *before; /* the same edges backwards: those into block b are before[first_before[b]] and on */
 };
 
@@ -286,7 +286,9 @@ static void visit_destinations(const struct inst *in, register_visit *visit, voi
 }
 
 /* Which blocks read a register before they write it, and which write it: lists, newest block first. */
-struct touch { uint32_t block, older; };
+struct touch {
+    uint32_t block, older;
+};
 struct touches {
     struct touch *all;
     uint32_t count, room, block; /* the block being looked at */
@@ -430,7 +432,8 @@ static void find_communication(struct function *f)
             f->communicates |= beyond_block && (!in->result_unused || in->type == T_f32 || in->type == T_f64 ||
                                                 in->op == &ops[OP_atom_exch] || in->op == &ops[OP_atom_cas]);
         }
-        f->communicates |= in->op->as == AS_MEMORY && beyond_block && (in->is_volatile || in->is_relaxed || in->is_acquire || in->is_release);
+        f->communicates |=
+            in->op->as == AS_MEMORY && beyond_block && (in->is_volatile || in->is_relaxed || in->is_acquire || in->is_release);
         f->communicates |= in->op == &ops[OP_membar] || in->op == &ops[OP_fence];
         f->communicates |= in->call && in->call->builtin && builtin_communicates(in->call->builtin);
     }

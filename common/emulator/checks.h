@@ -12,17 +12,17 @@ void race_block_start(struct block *block); /* also makes block->race the first 
 void race_block_free(struct block *block);
 bool race_access(struct warp *warp, const struct inst *in, const struct access *a); /* false: a fault was recorded */
 void race_fence(struct warp *warp, uint32_t mask);
-void race_syncwarp(struct warp *warp, uint32_t lanes); /* the lanes that the barrier names */
+void race_syncwarp(struct warp *warp, uint32_t lanes);                /* the lanes that the barrier names */
 void race_arrive(struct warp *warp, unsigned barrier, uint32_t mask); /* bar.arrive */
-void race_barrier(struct block *block, unsigned barrier); /* before the groups that wait there go on */
+void race_barrier(struct block *block, unsigned barrier);             /* before the groups that wait there go on */
 
 /* init.c */
 bool init_access(struct warp *warp, const struct inst *in, const struct access *a); /* false: a fault was recorded */
 void init_block_start(struct block *block);
 void init_block_free(struct block *block);
-void init_allocated(const void *device, size_t bytes);         /* cudaMalloc's memory holds nothing yet */
-void init_written(const void *device, size_t bytes);           /* the host wrote it: cudaMemcpy, cudaMemset */
-void init_forget(const void *device);                          /* cudaFree */
+void init_allocated(const void *device, size_t bytes); /* cudaMalloc's memory holds nothing yet */
+void init_written(const void *device, size_t bytes);   /* the host wrote it: cudaMemcpy, cudaMemset */
+void init_forget(const void *device);                  /* cudaFree */
 
 /* leak.c: at exit, what cudaMalloc gave and nobody freed. */
 void leak_report(void);

@@ -283,14 +283,14 @@ static size_t counter_values(const struct totals *t, struct emulator_counter *ou
 #include "counters.def"
 #undef COUNTER
 #undef RATIO
-#define ADD(name_, meaning_, ncu_, value_)                                                                                       \
-    do {                                                                                                                         \
-        if (count < most)                                                                                                        \
-            out[count] = (struct emulator_counter){name_, meaning_, ncu_, value_};                                               \
-        count++;                                                                                                                 \
+#define ADD(name_, meaning_, ncu_, value_)                                                                                         \
+    do {                                                                                                                           \
+        if (count < most)                                                                                                          \
+            out[count] = (struct emulator_counter){name_, meaning_, ncu_, value_};                                                 \
+        count++;                                                                                                                   \
     } while (0);
 #define COUNTER(name, ncu, meaning) ADD(#name, meaning, ncu, name)
-#define RATIO(name, ncu, meaning, numerator, denominator)                                                                        \
+#define RATIO(name, ncu, meaning, numerator, denominator)                                                                          \
     ADD(#name, meaning, ncu, (denominator) > 0 ? (double)(numerator) / (double)(denominator) : 0)
 #include "counters.def"
 #undef ADD

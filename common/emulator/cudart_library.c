@@ -38,7 +38,10 @@ static cudaError_t find_text(const void *code, size_t most, struct fatbin_ptx *p
 {
     const char *problem = NULL;
 
-    if (strncmp(code, "\x7f" "ELF", 4) == 0) {
+    if (strncmp(code,
+                "\x7f"
+                "ELF",
+                4) == 0) {
         fputs("cudaLibraryLoadData: machine code for a GPU, which the emulator does not run; load the PTX.\n", stderr);
         return cudaErrorNoKernelImageForDevice;
     }

@@ -10,8 +10,14 @@
 
 /* The register file begins with an always-true predicate at slot 0, a row that takes results nobody wants, and one with
  * each lane's carry. */
-enum { SLOT_TRUE = 0, SLOT_DISCARD = 64, SLOT_CARRY = SLOT_DISCARD + 512, SLOT_FIRST = SLOT_CARRY + 128, SCRATCH_ROWS = 5,
-       MOST_TARGETS = 1 << 20 };
+enum {
+    SLOT_TRUE = 0,
+    SLOT_DISCARD = 64,
+    SLOT_CARRY = SLOT_DISCARD + 512,
+    SLOT_FIRST = SLOT_CARRY + 128,
+    SCRATCH_ROWS = 5,
+    MOST_TARGETS = 1 << 20
+};
 
 struct decoder {
     struct function *f;
@@ -20,15 +26,18 @@ struct decoder {
     struct preset *presets;
     size_t preset_count, preset_room, target_count;
     uint32_t buckets[1024], *older; /* by value: one more than the number of the newest preset; of each, the one before */
-    struct { const char *text; struct opcode opcode; } seen[256]; /* opcodes resolved before */
+    struct {
+        const char *text;
+        struct opcode opcode;
+    } seen[256]; /* opcodes resolved before */
     char **error;
     jmp_buf failed;
 };
 
-#define FAIL(d, column_, ...)                                                                                                    \
-    do {                                                                                                                         \
-        *(d)->error = ptx_report((d)->f->module, (d)->in->line, (column_), __VA_ARGS__);                                         \
-        longjmp((d)->failed, 1);                                                                                                 \
+#define FAIL(d, column_, ...)                                                                                                      \
+    do {                                                                                                                           \
+        *(d)->error = ptx_report((d)->f->module, (d)->in->line, (column_), __VA_ARGS__);                                           \
+        longjmp((d)->failed, 1);                                                                                                   \
     } while (0)
 
 /* Rows start on cache lines; predicates share one. */
@@ -84,7 +93,8 @@ static uint64_t immediate_bits(struct decoder *d, const struct operand *o, enum 
     double wide;
     float narrow;
 
-    if (!is_float && o->is_float && !(o->float_bits == 32 && type_bytes[type] == 4) && !(o->float_bits == 64 && type_bytes[type] == 8))
+    if (!is_float && o->is_float && !(o->float_bits == 32 && type_bytes[type] == 4) &&
+        !(o->float_bits == 64 && type_bytes[type] == 8))
         FAIL(d, o->column, "a float stands where '%s' takes an integer", d->in->opcode);
     if (!is_float)
         return type_bytes[type] == 8 ? bits : bits & (((uint64_t)1 << 8 * type_bytes[type]) - 1);
@@ -124,7 +134,8 @@ static uint32_t register_slot(struct decoder *d, const struct operand *o, enum t
     bool may_widen = d->in->op && (!strncmp(d->in->op->mnemonic, "cvt", 3) && strncmp(d->in->op->mnemonic, "cvta", 4));
 
     if ((reg->type == T_pred) != (type == T_pred))
-        FAIL(d, o->column, "'%s' takes a .%s here, and %s is a .%s", d->in->opcode, type_names[type], reg->name, type_names[reg->type]);
+        FAIL(d, o->column, "'%s' takes a .%s here, and %s is a .%s", d->in->opcode, type_names[type], reg->name,
+             type_names[reg->type]);
     if (type_lane_bytes(reg->type) != type_lane_bytes(type)) {
         if (!may_widen || type_lane_bytes(reg->type) < type_lane_bytes(type))
             FAIL(d, o->column, "'%s' takes a .%s here, and %s is a .%s", d->in->opcode, type_names[type], reg->name,
@@ -155,14 +166,13 @@ static uint32_t source_slot(struct decoder *d, const struct operand *o, enum typ
         return preset(d, PRESET_SPECIAL, type_lane_bytes(type) == 8 ? T_b64 : T_b32, o->index);
     case OPERAND_SYMBOL: {
         bool in_stack = o->symbol->in_frame || (o->symbol->space == SPACE_LOCAL && !d->f->is_kernel);
-        return preset(d, in_stack ? PRESET_LOCAL : PRESET_CONSTANT, type_lane_bytes(type) == 8 ? T_b64 : T_b32, symbol_address(d, o));
+        return preset(d, in_stack ? PRESET_LOCAL : PRESET_CONSTANT, type_lane_bytes(type) == 8 ? T_b64 : T_b32,
+                      symbol_address(d, o));
     }
     case OPERAND_LABEL:
         FAIL(d, o->column, "'%s' is neither declared nor a special register known here", d->f->label_names[o->index]);
-    case OPERAND_FUNCTION:
-        return preset(d, PRESET_CONSTANT, T_b64, function_address(o->function));
-    default:
-        FAIL(d, o->column, "operand %d of '%s' must be a value", place + 1, d->in->opcode);
+    case OPERAND_FUNCTION: return preset(d, PRESET_CONSTANT, T_b64, function_address(o->function));
+    default: FAIL(d, o->column, "operand %d of '%s' must be a value", place + 1, d->in->opcode);
     }
 }
 
@@ -262,10 +272,17 @@ static void decode_pack(struct decoder *d, const struct operand *vector, const s
 static int letter_slot(char letter)
 {
     switch (letter) {
-    case 'd': case 'D': case 't': return 0;
+    case 'd':
+    case 'D':
+    case 't': return 0;
     case 'q': return 1;
-    case 'a': case 'p': case 'z': case 'i': case 's': return 2;
-    case 'b': case 'u': return 3;
+    case 'a':
+    case 'p':
+    case 'z':
+    case 'i':
+    case 's': return 2;
+    case 'b':
+    case 'u': return 3;
     case 'w': return 4;
     case 'm': return 5;
     }
@@ -283,8 +300,12 @@ static void decode_letter(struct decoder *d, char letter, const struct operand *
     case 'D': in->slot[0] = destination_slot(d, o, T_b32); break;
     case 't': in->slot[0] = destination_slot(d, o, T_pred); break;
     case 'q': in->slot[1] = destination_slot(d, o, T_pred); break;
-    case 'a': case 'b': in->slot[place] = source_slot(d, o, type, place); break;
-    case 'u': case 'w': case 'm': case 'i': in->slot[place] = source_slot(d, o, T_b32, place); break;
+    case 'a':
+    case 'b': in->slot[place] = source_slot(d, o, type, place); break;
+    case 'u':
+    case 'w':
+    case 'm':
+    case 'i': in->slot[place] = source_slot(d, o, T_b32, place); break;
     case 'z': in->slot[place] = source_slot(d, o, T_b64, place); break;
     case 'p': in->slot[place] = source_slot(d, o, T_pred, place); break;
     case 's': in->offset = o->index; break;
@@ -402,7 +423,8 @@ static struct passed passed_operand(struct decoder *d, const struct operand *o, 
         type = d->f->regs[o->index].type;
     if (type == T_pred || type == T_b128)
         FAIL(d, o->column, "'%s' cannot pass a .%s", d->in->opcode, type_names[type]);
-    return (struct passed){.in_row = true, .bytes = formal && formal->bytes < type_bytes[type] ? (uint32_t)formal->bytes : type_bytes[type],
+    return (struct passed){.in_row = true,
+                           .bytes = formal && formal->bytes < type_bytes[type] ? (uint32_t)formal->bytes : type_bytes[type],
                            .lane_bytes = type_lane_bytes(type),
                            .at = written ? destination_slot(d, o, type) : source_slot(d, o, type, 0)};
 }
@@ -445,7 +467,8 @@ static void decode_call(struct decoder *d)
     call->argument_count = arguments ? arguments->part_count : 0;
     call->return_count = results ? results->part_count : 0;
     if (target && (call->argument_count != target->parameter_count || call->return_count != target->return_count))
-        FAIL(d, whom->column, "'%s' takes %zu arguments and gives %zu values", target->name, target->parameter_count, target->return_count);
+        FAIL(d, whom->column, "'%s' takes %zu arguments and gives %zu values", target->name, target->parameter_count,
+             target->return_count);
     call->arguments = passed_list(d, arguments, target ? target->parameters : NULL, target ? target->parameter_count : 0, false);
     call->returns = passed_list(d, results, target ? target->returns : NULL, target ? target->return_count : 0, true);
     in->call = call;
@@ -534,7 +557,9 @@ static void decode_instruction(struct decoder *d)
     } else {
         decode_lane_row(d);
     }
-    in->warp = in->op == &ops[OP_ret] && !d->f->is_kernel ? warp_return : in->call && in->call->builtin ? in->call->builtin : in->op->warp;
+    in->warp = in->op == &ops[OP_ret] && !d->f->is_kernel ? warp_return
+               : in->call && in->call->builtin            ? in->call->builtin
+                                                          : in->op->warp;
     if (in->variant) {
         in->full = in->variant->full;
         in->masked = in->variant->masked;

@@ -25,7 +25,9 @@ enum {
 };
 
 /* What cudaDeviceSetLimit set, or an H200's defaults. In bytes. */
-struct device_limits { unsigned long stack, heap; };
+struct device_limits {
+    unsigned long stack, heap;
+};
 extern struct device_limits device_limits;
 extern const struct device_limits device_limits_default;
 

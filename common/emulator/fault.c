@@ -55,8 +55,8 @@ static void write_report(FILE *out, const struct warp *w, const struct inst *in,
     const unsigned *size = b->grid->launch->block;
     unsigned thread = w->index * WARP_SIZE + (unsigned)lane;
 
-    fprintf(out, "fault: %s block (%u,%u,%u) thread (%u,%u,%u) [warp %u lane %d], %s: ", b->grid->function->name, b->id[0], b->id[1],
-            b->id[2], thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1], w->index, lane,
+    fprintf(out, "fault: %s block (%u,%u,%u) thread (%u,%u,%u) [warp %u lane %d], %s: ", b->grid->function->name, b->id[0],
+            b->id[1], b->id[2], thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1], w->index, lane,
             fault_place(b->grid->function, (uint32_t)(in - b->grid->function->code)));
     vfprintf(out, format, arguments);
     write_calls(out, w);

@@ -9,7 +9,12 @@
 #include <string.h>
 
 /* Bits of one allocation. */
-struct watched { uint64_t base; size_t bytes; uint8_t *bits; struct watched *next; };
+struct watched {
+    uint64_t base;
+    size_t bytes;
+    uint8_t *bits;
+    struct watched *next;
+};
 static struct watched *all, *last;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -95,9 +100,8 @@ void init_written(const void *device, size_t bytes)
     pthread_mutex_lock(&lock);
     w = find((uintptr_t)device);
     if (w)
-        set_bits(w->bits, (uintptr_t)device - w->base, bytes < w->base + w->bytes - (uintptr_t)device
-                                                           ? bytes
-                                                           : w->base + w->bytes - (uintptr_t)device);
+        set_bits(w->bits, (uintptr_t)device - w->base,
+                 bytes < w->base + w->bytes - (uintptr_t)device ? bytes : w->base + w->bytes - (uintptr_t)device);
     pthread_mutex_unlock(&lock);
 }
 

@@ -10,8 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_PTX = 218,
-       COOPERATIVE_TOO_LARGE = 720, LAUNCH_FAILURE = 719 };
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_PTX = 218, COOPERATIVE_TOO_LARGE = 720, LAUNCH_FAILURE = 719 };
 
 enum { WORKSPACE_BYTES = 1024 };
 
@@ -151,7 +150,10 @@ static void run_together(struct grid *grid, struct worker *worker)
 }
 
 /* What EMULATOR_TIME reports: launches come one at a time. */
-static struct { uint64_t launches, issued; double seconds; } spent;
+static struct {
+    uint64_t launches, issued;
+    double seconds;
+} spent;
 
 static double now(void)
 {
@@ -183,7 +185,8 @@ static void add_counts(const struct grid *grid, struct worker *workers, int coun
 
 static int run(struct grid *grid)
 {
-    bool together = grid->function->communicates || grid->launch->cooperative || (grid->settings->checks & (CHECK_RACE | CHECK_INIT));
+    bool together =
+        grid->function->communicates || grid->launch->cooperative || (grid->settings->checks & (CHECK_RACE | CHECK_INIT));
     int count = together || grid->blocks < 2 ? 1 : grid->settings->threads;
     struct worker *workers;
     bool ready = true;
@@ -216,8 +219,12 @@ int launch_run(const struct launch *launch)
 {
     static _Atomic uint64_t launches;
     const struct function *f = launch->kernel;
-    struct grid grid = {.launch = launch, .function = f, .settings = settings(), .blocks = volume(launch->grid),
-                        .shared_bytes = f->static_shared + launch->dynamic_shared, .stop_at = UINT64_MAX,
+    struct grid grid = {.launch = launch,
+                        .function = f,
+                        .settings = settings(),
+                        .blocks = volume(launch->grid),
+                        .shared_bytes = f->static_shared + launch->dynamic_shared,
+                        .stop_at = UINT64_MAX,
                         .fault_lock = PTHREAD_MUTEX_INITIALIZER};
     double begin = now();
     int result;

@@ -3,7 +3,9 @@
 #include "checks.h"
 #include <stdio.h>
 
-struct sum { size_t count, bytes, largest; };
+struct sum {
+    size_t count, bytes, largest;
+};
 
 static void add(const struct allocation *a, void *context)
 {
@@ -22,10 +24,11 @@ static void report_heap(void)
 
     memory_each_of(MEMORY_HEAP, add, &sum);
     if (sum.count)
-        fprintf(stderr,
-                "leak: %zu piece%s of memory that kernels took with malloc or new never freed, %zu bytes in all, the largest of %zu\n"
-                "       to mend it: free or delete each in a kernel before the program ends\n",
-                sum.count, sum.count == 1 ? "" : "s", sum.bytes, sum.largest);
+        fprintf(
+            stderr,
+            "leak: %zu piece%s of memory that kernels took with malloc or new never freed, %zu bytes in all, the largest of %zu\n"
+            "       to mend it: free or delete each in a kernel before the program ends\n",
+            sum.count, sum.count == 1 ? "" : "s", sum.bytes, sum.largest);
 }
 
 void leak_report(void)

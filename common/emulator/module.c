@@ -126,9 +126,15 @@ void function_facts(const struct function *f, struct function_facts *facts)
     for (size_t i = 0; i < f->module->symbol_count; i++)
         if (f->module->symbols[i]->space == SPACE_CONST)
             constant += f->module->symbols[i]->bytes;
-    *facts = (struct function_facts){.name = f->name, .static_shared = f->static_shared, .local = f->local_bytes,
-                                     .constant = constant, .parameters = f->parameter_bytes,
-                                     .registers = f->reg_count < 255 ? (int)f->reg_count : 255, .max_threads = (int)f->max_threads,
-                                     .ptx_version = f->module->ptx_version, .target = f->module->target,
-                                     .parameter_count = f->parameter_count, .parameter_bytes = f->parameter_sizes};
+    *facts = (struct function_facts){.name = f->name,
+                                     .static_shared = f->static_shared,
+                                     .local = f->local_bytes,
+                                     .constant = constant,
+                                     .parameters = f->parameter_bytes,
+                                     .registers = f->reg_count < 255 ? (int)f->reg_count : 255,
+                                     .max_threads = (int)f->max_threads,
+                                     .ptx_version = f->module->ptx_version,
+                                     .target = f->module->target,
+                                     .parameter_count = f->parameter_count,
+                                     .parameter_bytes = f->parameter_sizes};
 }

@@ -24,8 +24,8 @@ const char *function_name(const struct function *function);
 struct function_facts {
     const char *name;
     size_t static_shared, local, constant, parameters;
-    int registers;         /* PTX's virtual registers live at once, an estimate: ptxas is not here */
-    int max_threads;       /* from .maxntid / .reqntid, else 1024 */
+    int registers;           /* PTX's virtual registers live at once, an estimate: ptxas is not here */
+    int max_threads;         /* from .maxntid / .reqntid, else 1024 */
     int ptx_version, target; /* 90 for ".version 9.0"; 75 for ".target sm_75" */
     size_t parameter_count;
     const size_t *parameter_bytes; /* one size an argument, in order */

@@ -128,7 +128,8 @@ static int arrive_at_barrier(struct warp *w, const struct inst *in, uint32_t mas
     barrier = &w->block->barriers[id];
     if (barrier->threads_here && barrier->threads_needed == 0 && threads == 0 && barrier->pc != w->now->pc &&
         (w->block->grid->settings->checks & CHECK_SYNC))
-        return warp_fault(w, in, lane, FINDING | 719, "move __syncthreads() out of the condition, so that every thread of the block reaches the same one",
+        return warp_fault(w, in, lane, FINDING | 719,
+                          "move __syncthreads() out of the condition, so that every thread of the block reaches the same one",
                           "barrier divergence: threads of this block wait at two different barriers, the others at %s",
                           fault_place(w->block->grid->function, barrier->pc));
     if (barrier->threads_here == 0) {

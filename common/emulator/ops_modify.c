@@ -6,8 +6,7 @@
 #include <string.h>
 
 static const int fe_modes[] = {[ROUND_DEFAULT] = FE_TONEAREST, [ROUND_RN] = FE_TONEAREST, [ROUND_RZ] = FE_TOWARDZERO,
-                               [ROUND_RM] = FE_DOWNWARD, [ROUND_RP] = FE_UPWARD,
-                               [ROUND_RNA] = FE_TONEAREST};
+                               [ROUND_RM] = FE_DOWNWARD,       [ROUND_RP] = FE_UPWARD,    [ROUND_RNA] = FE_TONEAREST};
 
 /* Subnormals become zeros of the same sign. */
 static void flush_parts(char *row, uint32_t exponent, uint32_t fraction)
@@ -63,7 +62,10 @@ static void saturate_row(char *row, enum type type, uint8_t saturate)
             y = y > 0 ? (y < 1 ? y : 1) : 0;
             memcpy(row + 8 * i, &y, sizeof y);
             break;
-        case T_f16: case T_bf16: case T_f16x2: case T_bf16x2:
+        case T_f16:
+        case T_bf16:
+        case T_f16x2:
+        case T_bf16x2:
             memcpy(&bits, row + 4 * i, sizeof bits);
             bits = saturate_half(bits & 0xffff, one, type, saturate) |
                    (is_pair ? saturate_half(bits >> 16, one, type, saturate) << 16 : 0);

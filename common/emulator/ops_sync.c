@@ -190,7 +190,8 @@ static void shuffle(struct warp *w, const struct inst *in, uint32_t mask, enum s
             source = i;
         inside |= (uint32_t)within << i;
         if (!(w->meeting[i].mask & w->live & (uint32_t)1 << source) && (w->block->grid->settings->checks & CHECK_SYNC)) {
-            warp_fault(w, in, i, FINDING | 719, "give the shuffle a mask, a width or a block size in which every lane it reads takes part",
+            warp_fault(w, in, i, FINDING | 719,
+                       "give the shuffle a mask, a width or a block size in which every lane it reads takes part",
                        "shuffle from absent lane: it reads lane %d, which %s", source,
                        !(w->present >> source & 1) ? "this warp does not have"
                        : !(w->live >> source & 1)  ? "has exited"
@@ -205,9 +206,15 @@ static void shuffle(struct warp *w, const struct inst *in, uint32_t mask, enum s
     }
 }
 
-#define SHUFFLE(name, how)                                                                                                       \
-    static void finish_shuffle_##name(struct warp *w, const struct inst *in, uint32_t mask) { shuffle(w, in, mask, how); }       \
-    int warp_shuffle_##name(struct warp *w, const struct inst *in, uint32_t mask) { return meet(w, in, mask, finish_shuffle_##name); }
+#define SHUFFLE(name, how)                                                                                                         \
+    static void finish_shuffle_##name(struct warp *w, const struct inst *in, uint32_t mask)                                        \
+    {                                                                                                                              \
+        shuffle(w, in, mask, how);                                                                                                 \
+    }                                                                                                                              \
+    int warp_shuffle_##name(struct warp *w, const struct inst *in, uint32_t mask)                                                  \
+    {                                                                                                                              \
+        return meet(w, in, mask, finish_shuffle_##name);                                                                           \
+    }
 SHUFFLE(up, SHUFFLE_UP)
 SHUFFLE(down, SHUFFLE_DOWN)
 SHUFFLE(bfly, SHUFFLE_BFLY)
@@ -232,16 +239,22 @@ static void set_predicate(struct warp *w, uint32_t slot, int lane, bool value)
     *p = (*p & ~((uint32_t)1 << lane)) | (uint32_t)value << lane;
 }
 
-#define EACH_MET(...)                                                                                                            \
-    for (int i = 0; i < WARP_SIZE; i++)                                                                                          \
-        if (mask >> i & 1) {                                                                                                     \
-            uint32_t named = w->meeting[i].mask & w->live;                                                                       \
-            (void)named;                                                                                                         \
-            __VA_ARGS__;                                                                                                         \
+#define EACH_MET(...)                                                                                                              \
+    for (int i = 0; i < WARP_SIZE; i++)                                                                                            \
+        if (mask >> i & 1) {                                                                                                       \
+            uint32_t named = w->meeting[i].mask & w->live;                                                                         \
+            (void)named;                                                                                                           \
+            __VA_ARGS__;                                                                                                           \
         }
-#define MEETING(name, ...)                                                                                                       \
-    static void finish_##name(struct warp *w, const struct inst *in, uint32_t mask) { EACH_MET(__VA_ARGS__) }                    \
-    int warp_##name(struct warp *w, const struct inst *in, uint32_t mask) { return meet(w, in, mask, finish_##name); }
+#define MEETING(name, ...)                                                                                                         \
+    static void finish_##name(struct warp *w, const struct inst *in, uint32_t mask)                                                \
+    {                                                                                                                              \
+        EACH_MET(__VA_ARGS__)                                                                                                      \
+    }                                                                                                                              \
+    int warp_##name(struct warp *w, const struct inst *in, uint32_t mask)                                                          \
+    {                                                                                                                              \
+        return meet(w, in, mask, finish_##name);                                                                                   \
+    }
 
 MEETING(vote_all, set_predicate(w, in->slot[0], i, ballot(w, i) == named))
 MEETING(vote_any, set_predicate(w, in->slot[0], i, ballot(w, i) != 0))

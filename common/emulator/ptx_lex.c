@@ -105,8 +105,8 @@ void lex_next(struct lexer *lexer, struct token *token)
 {
     bool ended = skip_blank(lexer);
 
-    *token = (struct token){.kind = TOKEN_END, .text = lexer->at, .line = lexer->line,
-                            .column = (uint32_t)(lexer->at - lexer->line_start) + 1};
+    *token = (struct token){
+        .kind = TOKEN_END, .text = lexer->at, .line = lexer->line, .column = (uint32_t)(lexer->at - lexer->line_start) + 1};
     if (!ended) {
         token->kind = TOKEN_BAD;
         lexer->at = lexer->end;

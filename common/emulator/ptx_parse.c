@@ -22,14 +22,18 @@ struct name {
 };
 
 /* A growing array of T: `items`, `count`, `room`. */
-#define LIST(T) struct { T *items; size_t count, room; }
-#define LIST_ADD(list, item)                                                                                                     \
-    do {                                                                                                                         \
-        if ((list).count == (list).room) {                                                                                       \
-            (list).room = (list).room ? 2 * (list).room : 16;                                                                    \
-            (list).items = grown((list).items, (list).room * sizeof *(list).items);                                              \
-        }                                                                                                                        \
-        (list).items[(list).count++] = (item);                                                                                   \
+#define LIST(T)                                                                                                                    \
+    struct {                                                                                                                       \
+        T *items;                                                                                                                  \
+        size_t count, room;                                                                                                        \
+    }
+#define LIST_ADD(list, item)                                                                                                       \
+    do {                                                                                                                           \
+        if ((list).count == (list).room) {                                                                                         \
+            (list).room = (list).room ? 2 * (list).room : 16;                                                                      \
+            (list).items = grown((list).items, (list).room * sizeof *(list).items);                                                \
+        }                                                                                                                          \
+        (list).items[(list).count++] = (item);                                                                                     \
     } while (0)
 
 enum { BUCKETS = 4096, MOST_NESTING = 64, MOST_REGISTERS = 1 << 20, MOST_UNUSED = 1 << 16 };
@@ -49,13 +53,13 @@ struct parser {
     LIST(struct inst) code;
     LIST(uint32_t) labels;
     LIST(const char *) label_names;
-    LIST(struct operand) operands;     /* of an instruction, and behind them those of the lists it is in */
+    LIST(struct operand) operands; /* of an instruction, and behind them those of the lists it is in */
     LIST(struct symbol *) parameters;
-    LIST(uint32_t) listed;             /* labels of a .branchtargets */
-    LIST(struct symbol *) in_frame;    /* of the function: arguments of calls, whose place follows from what else is in the frame */
+    LIST(uint32_t) listed;          /* labels of a .branchtargets */
+    LIST(struct symbol *) in_frame; /* of the function: arguments of calls, whose place follows from what else is in the frame */
     LIST(struct targets) targets;
-    LIST(char) initial;                /* of the variable being read, as far as numbers are given */
-    size_t registers; /* declared in the module */
+    LIST(char) initial;                 /* of the variable being read, as far as numbers are given */
+    size_t registers;                   /* declared in the module */
     size_t argument_top, argument_most; /* bytes of arguments in use here, and anywhere in the function */
     char **error;
     jmp_buf failed;
@@ -114,10 +118,10 @@ static void *taken(struct parser *p, const void *items, size_t bytes)
     return copy;
 }
 
-#define FAIL(p, ...)                                                                                                             \
-    do {                                                                                                                         \
-        *(p)->error = ptx_report((p)->module, (p)->token.line, (p)->token.column, __VA_ARGS__);                                  \
-        longjmp((p)->failed, 1);                                                                                                 \
+#define FAIL(p, ...)                                                                                                               \
+    do {                                                                                                                           \
+        *(p)->error = ptx_report((p)->module, (p)->token.line, (p)->token.column, __VA_ARGS__);                                    \
+        longjmp((p)->failed, 1);                                                                                                   \
     } while (0)
 
 /* Tokens */
@@ -321,7 +325,8 @@ static void store_address(struct parser *p, struct symbol *symbol, size_t at)
     size_t count = symbol->relocation_count;
 
     if (!name || (name->kind != NAME_SYMBOL && name->kind != NAME_FUNCTION))
-        FAIL(p, "an initial value must be a number or the name of a variable or function, found '%.*s'", width(&p->token), p->token.text);
+        FAIL(p, "an initial value must be a number or the name of a variable or function, found '%.*s'", width(&p->token),
+             p->token.text);
     if ((count & (count - 1)) == 0) { /* full: there is room for the next power of two */
         struct relocation *larger = arena_take(p->module->arena, (2 * count + 1) * sizeof *larger);
         if (count)
@@ -334,9 +339,11 @@ static void store_address(struct parser *p, struct symbol *symbol, size_t at)
         expect_mark(p, ')');
     if (name->kind == NAME_FUNCTION)
         ((struct function *)name->object)->address_taken = true;
-    symbol->relocations[symbol->relocation_count++] = (struct relocation){
-        .at = at, .target = name->kind == NAME_SYMBOL ? name->object : NULL, .function = name->kind == NAME_FUNCTION ? name->object : NULL,
-        .addend = take_mark(p, '+') ? (int64_t)take_number(p) : 0};
+    symbol->relocations[symbol->relocation_count++] =
+        (struct relocation){.at = at,
+                            .target = name->kind == NAME_SYMBOL ? name->object : NULL,
+                            .function = name->kind == NAME_FUNCTION ? name->object : NULL,
+                            .addend = take_mark(p, '+') ? (int64_t)take_number(p) : 0};
 }
 
 static void parse_initial(struct parser *p, struct symbol *symbol, int depth)
@@ -512,12 +519,20 @@ static void declare_variable(struct parser *p, enum space space, bool is_extern)
 
 static struct operand parse_operand(struct parser *p, int depth);
 
-static const struct { const char *name; uint32_t index; } specials[] = {
+static const struct {
+    const char *name;
+    uint32_t index;
+} specials[] = {
 #define X(id, name) {name, SPECIAL_##id},
     PTX_SPECIALS(X)
 #undef X
-    {"%clock", SPECIAL_clock}, {"%clock64", SPECIAL_clock64}, {"%globaltimer", SPECIAL_globaltimer},
-    {"%tid", SPECIAL_tid_x}, {"%ntid", SPECIAL_ntid_x}, {"%ctaid", SPECIAL_ctaid_x}, {"%nctaid", SPECIAL_nctaid_x}};
+        {"%clock", SPECIAL_clock},
+    {"%clock64", SPECIAL_clock64},
+    {"%globaltimer", SPECIAL_globaltimer},
+    {"%tid", SPECIAL_tid_x},
+    {"%ntid", SPECIAL_ntid_x},
+    {"%ctaid", SPECIAL_ctaid_x},
+    {"%nctaid", SPECIAL_nctaid_x}};
 
 static uint32_t label_number(struct parser *p, const struct token *token)
 {
@@ -660,8 +675,8 @@ static void parse_guard(struct parser *p, struct inst *in)
 
 static void parse_instruction(struct parser *p)
 {
-    struct inst in = {.line = p->token.line, .source_line = p->source_line, .source_file = p->source_file,
-                      .target = NO_PC, .reconv_pc = NO_PC};
+    struct inst in = {
+        .line = p->token.line, .source_line = p->source_line, .source_file = p->source_file, .target = NO_PC, .reconv_pc = NO_PC};
 
     if (take_mark(p, '@'))
         parse_guard(p, &in);
@@ -697,8 +712,8 @@ static void parse_location(struct parser *p)
     }
     while (take_mark(p, ',')) {
         take_name(p);
-        while (p->token.kind == TOKEN_NUMBER || (p->token.kind == TOKEN_WORD && p->token.text[0] != '.' && p->token.text[0] != '@') ||
-               is_mark(p, '+')) {
+        while (p->token.kind == TOKEN_NUMBER ||
+               (p->token.kind == TOKEN_WORD && p->token.text[0] != '.' && p->token.text[0] != '@') || is_mark(p, '+')) {
             const struct token before = p->token;
             advance(p);
             if (before.kind == TOKEN_WORD && p->token.kind != TOKEN_NUMBER && !is_mark(p, '+') && !is_mark(p, ','))
@@ -913,7 +928,8 @@ static void parse_function(struct parser *p, bool is_kernel)
     struct function *declared;
     struct name *outer, *known;
 
-    *f = (struct function){.is_kernel = is_kernel, .module = p->module, .max_threads = 1024, .line = p->token.line, .stack_align = 16};
+    *f = (struct function){
+        .is_kernel = is_kernel, .module = p->module, .max_threads = 1024, .line = p->token.line, .stack_align = 16};
     outer = p->newest;
     p->regs.count = 0;
     if (take_mark(p, '(')) { /* return values */

@@ -6,8 +6,8 @@
  * different values to one byte race.
  *
  * How it is known. Each block counts its full barriers: its epoch. In an epoch each lane counts the __syncwarps it took part in,
- * from 1: its step; a matrix a warp says up to which step of lane t lane u is behind (FastTrack's vector clocks, Flanagan and Freund
- * 2009, kept where threads really meet). Every word of memory remembers who wrote it last and who read it since, as block,
+ * from 1: its step; a matrix a warp says up to which step of lane t lane u is behind (FastTrack's vector clocks, Flanagan and
+ * Freund 2009, kept where threads really meet). Every word of memory remembers who wrote it last and who read it since, as block,
  * warp, lanes, epoch and step. Order between warps inside an epoch and between blocks comes from flags: a release appends
  * what its thread knew at its last fence to the place's log, and whoever reads the place later knows that part of the log. */
 #define _GNU_SOURCE
@@ -28,8 +28,11 @@ struct stamp {
 
 struct cell {
     struct stamp written, read;
-    struct readers { uint32_t count, room; struct stamp items[]; } *more; /* readers beyond `read` that nothing orders among them */
-    struct cell *bytes;                                                   /* four cells once a narrower access came */
+    struct readers {
+        uint32_t count, room;
+        struct stamp items[];
+    } * more;           /* readers beyond `read` that nothing orders among them */
+    struct cell *bytes; /* four cells once a narrower access came */
 };
 
 /* What a place's log says of one release. */
@@ -37,9 +40,18 @@ struct release {
     uint32_t block, warp, epoch, steps[WARP_SIZE]; /* steps of the warp's lanes that are behind it */
     uint32_t older;                                /* the block's release before this one, or UINT32_MAX */
 };
-struct known { struct place *place; uint32_t length; }; /* so much of the place's log is behind */
-struct knowledge { struct known *items; uint32_t count, room; };
-struct inherited { uint32_t from; struct known known; }; /* what releasers knew: holds for logs longer than `from` */
+struct known {
+    struct place *place;
+    uint32_t length;
+}; /* so much of the place's log is behind */
+struct knowledge {
+    struct known *items;
+    uint32_t count, room;
+};
+struct inherited {
+    uint32_t from;
+    struct known known;
+}; /* what releasers knew: holds for logs longer than `from` */
 
 struct place {
     uint64_t key;
@@ -48,11 +60,18 @@ struct place {
     uint32_t length, room;
     struct inherited *inherited;
     uint32_t inherited_count, inherited_room;
-    struct { uint32_t block, newest; } *index; /* open hash: block -> its newest release */
+    struct {
+        uint32_t block, newest;
+    } * index; /* open hash: block -> its newest release */
     uint32_t index_room, index_count;
 };
 
-struct region { uint64_t base; size_t cells; struct cell *cell; struct region *next; };
+struct region {
+    uint64_t base;
+    size_t cells;
+    struct cell *cell;
+    struct region *next;
+};
 
 enum { PLACE_BUCKETS = 1024 };
 struct race_grid {
@@ -72,7 +91,7 @@ struct race_block {
         uint32_t step[WARP_SIZE][WARP_SIZE]; /* [u][t]: lane u is behind lane t's accesses up to this step */
         uint32_t serial;
         struct lane_state lanes[WARP_SIZE];
-    } *warps;
+    } * warps;
     struct cell *shared;
     size_t shared_cells;
 };
@@ -87,12 +106,12 @@ static void *held(void *memory)
 }
 
 /* Makes room for one more; doubles. */
-#define ROOM(items, count, room)                                                                                                 \
-    do {                                                                                                                         \
-        if ((count) == (room)) {                                                                                                 \
-            (room) = (room) ? 2 * (room) : 8;                                                                                    \
-            (items) = held(realloc((items), (room) * sizeof *(items)));                                                          \
-        }                                                                                                                        \
+#define ROOM(items, count, room)                                                                                                   \
+    do {                                                                                                                           \
+        if ((count) == (room)) {                                                                                                   \
+            (room) = (room) ? 2 * (room) : 8;                                                                                      \
+            (items) = held(realloc((items), (room) * sizeof *(items)));                                                            \
+        }                                                                                                                          \
     } while (0)
 
 /* ---- places, logs, knowledge ---- */
@@ -369,16 +388,18 @@ static bool report(const struct visit *v, const struct stamp *s, int lane)
     bool same_block = s->block == (uint32_t)b->number, same_warp = same_block && s->warp == v->w->index;
     unsigned thread = s->warp * WARP_SIZE + (unsigned)lane;
     const char *name = variable_name(v);
-    const char *advice = same_warp    ? "put __syncwarp() between the two: lanes of a warp do not run in step since compute capability 7.0"
-                         : same_block ? "put __syncthreads() between the two, where every thread of the block reaches it"
-                                      : "let each block write its own place, or use atomics, or a fence and a flag, or a second launch";
+    const char *advice =
+        same_warp    ? "put __syncwarp() between the two: lanes of a warp do not run in step since compute capability 7.0"
+        : same_block ? "put __syncthreads() between the two, where every thread of the block reaches it"
+                     : "let each block write its own place, or use atomics, or a fence and a flag, or a second launch";
     char block_text[48] = "";
 
     if (!same_block)
         snprintf(block_text, sizeof block_text, "block (%u,%u,%u) ", s->block % grid[0], s->block / grid[0] % grid[1],
                  s->block / grid[0] / grid[1]);
     warp_fault(v->w, v->in, v->lane, FINDING | 719, advice,
-               "race on %s memory at 0x%llx%s%s%s: this %s and the %s of %sthread (%u,%u,%u) [warp %u lane %d] at %s, which nothing orders",
+               "race on %s memory at 0x%llx%s%s%s: this %s and the %s of %sthread (%u,%u,%u) [warp %u lane %d] at %s, which "
+               "nothing orders",
                space_names[v->a->space], (unsigned long long)v->address, name ? " (" : "", name ? name : "", name ? ")" : "",
                kind_of(f, (uint32_t)(v->in - f->code)), kind_of(f, s->pc), block_text, thread % size[0], thread / size[0] % size[1],
                thread / size[0] / size[1], s->warp, lane, fault_place(f, s->pc));
@@ -540,10 +561,18 @@ bool race_access(struct warp *w, const struct inst *in, const struct access *a)
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         uint64_t first = a->address[lane], end = first + a->bytes;
-        struct visit v = {.w = w, .in = in, .a = a, .lane = lane,
-                          .stamp = {.block = (uint32_t)w->block->number, .lanes = (uint32_t)1 << lane, .epoch = rb->epoch,
-                                    .step = rw->step[lane][lane], .pc = (uint32_t)(in - w->block->grid->function->code) & 0xffffff,
-                                    .warp = w->index & 63, .strength = strength, .serial = rw->serial}};
+        struct visit v = {.w = w,
+                          .in = in,
+                          .a = a,
+                          .lane = lane,
+                          .stamp = {.block = (uint32_t)w->block->number,
+                                    .lanes = (uint32_t)1 << lane,
+                                    .epoch = rb->epoch,
+                                    .step = rw->step[lane][lane],
+                                    .pc = (uint32_t)(in - w->block->grid->function->code) & 0xffffff,
+                                    .warp = w->index & 63,
+                                    .strength = strength,
+                                    .serial = rw->serial}};
         for (uint64_t word = first & ~(uint64_t)3; word < end; word += 4)
             if (!visit_word(&v, word, word < first ? first : word, word + 4 < end ? word + 4 : end))
                 return false;

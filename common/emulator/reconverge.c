@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* At most 31 joins of partings can be in use: each stands for lanes that are elsewhere. Each call that has not returned adds one. */
+/* At most 31 joins of partings can be in use: each stands for lanes that are elsewhere. Each call that has not returned adds one.
+ */
 static void joins_grow(struct warp *w)
 {
     w->join_room = w->join_room ? 2 * w->join_room : 64;
@@ -54,7 +55,8 @@ struct group *group_new(struct warp *w, struct frame *frame, uint32_t pc, uint32
         if (w->groups[g].state == GROUP_FREE) {
             if (g >= w->group_top)
                 w->group_top = g + 1;
-            w->groups[g] = (struct group){.state = GROUP_RUNNABLE, .pc = pc, .mask = mask, .frame = frame, .join = join, .since = w->turn++};
+            w->groups[g] =
+                (struct group){.state = GROUP_RUNNABLE, .pc = pc, .mask = mask, .frame = frame, .join = join, .since = w->turn++};
             return &w->groups[g];
         }
     __builtin_trap(); /* 32 lanes cannot make 33 groups */

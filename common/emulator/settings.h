@@ -24,7 +24,7 @@ struct settings {
     const char *annotate_json; /* a path, or NULL */
     const char *trace_json;    /* a path, or NULL */
     uint64_t trace_block;
-    int trace_warp;            /* -1: all */
+    int trace_warp; /* -1: all */
     unsigned checks;
     enum schedule schedule;
     uint64_t schedule_seed;

@@ -33,7 +33,9 @@ static bool begin_event(const struct warp *w, const struct inst *in)
     }
     if (failed)
         return false;
-    fprintf(out, "%s\n{\"launch\": %llu, \"kernel\": \"%s\", \"block\": %llu, \"warp\": %u, \"pc\": %u, \"opcode\": \"%s\", \"ptx_line\": %u",
+    fprintf(out,
+            "%s\n{\"launch\": %llu, \"kernel\": \"%s\", \"block\": %llu, \"warp\": %u, \"pc\": %u, \"opcode\": \"%s\", "
+            "\"ptx_line\": %u",
             begun ? "," : "", (unsigned long long)w->block->grid->id, f->name, (unsigned long long)w->block->number, w->index,
             (unsigned)(in - f->code), in->opcode, in->line);
     if (in->source_line && in->source_file < m->file_count && m->files[in->source_file])
@@ -57,7 +59,10 @@ void trace_access(const struct warp *w, const struct inst *in, const struct acce
     pthread_mutex_lock(&lock);
     if (begin_event(w, in)) {
         fprintf(out, ", \"event\": \"access\", \"lanes\": \"0x%08x\", \"kind\": \"%s\", \"space\": \"%s\", \"bytes\": %u", a->mask,
-                a->is_atomic ? "atomic" : a->is_store ? "store" : "load", space_names[a->space], a->bytes);
+                a->is_atomic  ? "atomic"
+                : a->is_store ? "store"
+                              : "load",
+                space_names[a->space], a->bytes);
         if (a->space == SPACE_SHARED) {
             unsigned fewest;
             unsigned wavefronts = count_wavefronts(a, &fewest);

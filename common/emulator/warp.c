@@ -194,7 +194,8 @@ static __attribute__((noinline)) void run_guarded(struct warp *w, const struct i
 
 static int timed_out(struct warp *w, const struct inst *in)
 {
-    return warp_fault(w, in, __builtin_ctz(w->now->mask), 702, "does the loop that it is in ever end? EMULATOR_TIMEOUT sets the limit",
+    return warp_fault(w, in, __builtin_ctz(w->now->mask), 702,
+                      "does the loop that it is in ever end? EMULATOR_TIMEOUT sets the limit",
                       "the kernel never ends: %llu warp instructions in one warp", (unsigned long long)w->issued);
 }
 

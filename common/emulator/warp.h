@@ -15,9 +15,9 @@
 
 /* What an instruction tells the loop. */
 enum warp_next {
-    WARP_NEXT, /* go on behind this instruction */
+    WARP_NEXT,  /* go on behind this instruction */
     WARP_MOVED, /* the running group's pc, or the running group, was changed */
-    WARP_STOP  /* nothing of this warp can run now: see warp->status */
+    WARP_STOP   /* nothing of this warp can run now: see warp->status */
 };
 enum warp_status {
     STATUS_READY,   /* can run */
@@ -30,37 +30,37 @@ enum warp_status {
 /* Lanes that run together. */
 enum group_state { GROUP_FREE, GROUP_RUNNABLE, GROUP_AT_BARRIER, GROUP_AT_MEETING };
 struct group {
-    uint8_t state;  /* enum group_state */
+    uint8_t state; /* enum group_state */
     uint8_t barrier;
     uint32_t pc, mask;
-    int join;       /* where its lanes meet others again: index into warp->joins, or -1 */
+    int join;            /* where its lanes meet others again: index into warp->joins, or -1 */
     struct frame *frame; /* the activation they are in */
-    uint64_t since; /* the warp's turn when it began to wait */
+    uint64_t since;      /* the warp's turn when it began to wait */
     void (*finish)(struct warp *, const struct inst *, uint32_t mask); /* at a meeting */
 };
 
 /* One activation of a function, for lanes that called it together (ops_call.c). */
 struct frame {
-    struct frame *caller;            /* NULL: the kernel's own */
+    struct frame *caller; /* NULL: the kernel's own */
     const struct function *function;
-    char *regs;                      /* its rows of the register file */
-    uint32_t lanes;                  /* those that are in it, or in what it called */
+    char *regs;     /* its rows of the register file */
+    uint32_t lanes; /* those that are in it, or in what it called */
     uint32_t return_pc;
-    int join;                        /* where its lanes wait for each other once they have returned */
-    uint64_t stack, top;             /* where it begins and ends in the stack of each of its lanes */
-    uint64_t charged;                /* the least that it and its callers take of a GPU's stack */
-    uint64_t block_number;           /* for which the special registers were filled */
+    int join;                         /* where its lanes wait for each other once they have returned */
+    uint64_t stack, top;              /* where it begins and ends in the stack of each of its lanes */
+    uint64_t charged;                 /* the least that it and its callers take of a GPU's stack */
+    uint64_t block_number;            /* for which the special registers were filled */
     struct frame *next, *made_before; /* of those that are free; of all */
 };
 
 /* A place where lanes that parted at a branch or called a function wait for each other. */
 struct join {
     bool used;
-    uint32_t pc;       /* the branch's immediate post-dominator, or the instruction behind the call */
+    uint32_t pc; /* the branch's immediate post-dominator, or the instruction behind the call */
     struct frame *frame;
     uint32_t expected; /* lanes that are still to come or have come */
     uint32_t arrived;
-    int parent;        /* the join of the group that parted or called */
+    int parent; /* the join of the group that parted or called */
     uint64_t since;
 };
 
@@ -69,27 +69,30 @@ enum { MOST_GROUPS = 32 };
 struct warp {
     struct block *block;
     const struct inst *code;
-    uint64_t most_issues;  /* EMULATOR_TIMEOUT */
+    uint64_t most_issues;       /* EMULATOR_TIMEOUT */
     struct inst_counts *counts; /* the worker's, one an instruction; NULL when nobody counts */
-    bool traced;           /* EMULATOR_TRACE names it and its block */
-    bool watched;          /* a check or the trace wants to see every access */
-    unsigned index;        /* in its block */
-    char *regs;            /* the running group's activation's rows of the register file */
-    char *local;           /* the lanes' stacks, stack_limit bytes each: local memory, and what calls pass */
+    bool traced;                /* EMULATOR_TRACE names it and its block */
+    bool watched;               /* a check or the trace wants to see every access */
+    unsigned index;             /* in its block */
+    char *regs;                 /* the running group's activation's rows of the register file */
+    char *local;                /* the lanes' stacks, stack_limit bytes each: local memory, and what calls pass */
     size_t stack_limit;
     struct frame bottom, **free_frames, *made; /* the kernel's own; for each part of its program; all but the kernel's */
-    uint32_t present, live; /* lanes that exist; those of them that have not exited */
+    uint32_t present, live;                    /* lanes that exist; those of them that have not exited */
     enum warp_status status;
     struct group groups[MOST_GROUPS], *now;
     struct join *joins;
-    int group_top, join_top; /* beyond these none was used since the block began */
+    int group_top, join_top;  /* beyond these none was used since the block began */
     int join_room, join_free; /* below join_free all are used */
-    struct lanes lanes;    /* of the running group */
-    bool whole;            /* the running group is all live lanes */
-    uint64_t turn;         /* counts changes of group, so that waits can be ordered by age */
-    uint64_t issued;       /* warp instructions since the block began */
-    unsigned spins;        /* jumps back in a polling loop since this group began to run */
-    struct { uint64_t value; uint32_t b, c, mask; } meeting[WARP_SIZE]; /* what each lane brought to a shuffle, vote or match */
+    struct lanes lanes;       /* of the running group */
+    bool whole;               /* the running group is all live lanes */
+    uint64_t turn;            /* counts changes of group, so that waits can be ordered by age */
+    uint64_t issued;          /* warp instructions since the block began */
+    unsigned spins;           /* jumps back in a polling loop since this group began to run */
+    struct {
+        uint64_t value;
+        uint32_t b, c, mask;
+    } meeting[WARP_SIZE]; /* what each lane brought to a shuffle, vote or match */
 };
 
 /* One of a block's 16 barriers. */
@@ -111,9 +114,9 @@ struct block {
     uint32_t barriers_used; /* a bit for each at which somebody waits */
     uint32_t live;          /* threads that have not exited */
     uint64_t random;
-    struct printed *printed;  /* what it has printed (device_printf.c) */
-    struct race_block *race;  /* race.c's, when it watches */
-    uint8_t *shared_written;  /* init.c's: a bit a byte */
+    struct printed *printed; /* what it has printed (device_printf.c) */
+    struct race_block *race; /* race.c's, when it watches */
+    uint8_t *shared_written; /* init.c's: a bit a byte */
 };
 
 /* What happened at one instruction, over a launch. Of a run of lane instructions only the first is counted while it goes on. */
@@ -128,8 +131,8 @@ struct worker {
     struct grid *grid;
     uint64_t issued;                        /* warp instructions of the blocks that have ended */
     struct inst_counts *counts;             /* one an instruction, or NULL when nobody counts */
-    const struct allocation **last_reached;  /* one an instruction: the allocation it reached last */
-    struct printed *printed;                 /* by its blocks */
+    const struct allocation **last_reached; /* one an instruction: the allocation it reached last */
+    struct printed *printed;                /* by its blocks */
     pthread_t thread;
 };
 
@@ -152,17 +155,18 @@ struct grid {
     uint64_t blocks, id;
     _Atomic uint64_t next_block;
     _Atomic uint64_t stop_at; /* blocks from here on need not run: an earlier one has a fault */
-    struct race_grid *race; /* race.c's, when it watches */
+    struct race_grid *race;   /* race.c's, when it watches */
     pthread_mutex_t fault_lock;
     struct fault fault;
 };
 
 /* warp.c */
-void warp_prepare(struct warp *warp); /* once a launch, after block_new gave it a register file and stacks */
+void warp_prepare(struct warp *warp);                       /* once a launch, after block_new gave it a register file and stacks */
 void frame_prepare(struct warp *warp, struct frame *frame); /* fills the rows that stay, once a launch */
-void frame_start(struct warp *warp, struct frame *frame, bool new_block, bool moved); /* the rows that change; clears what it may read unwritten */
-void warp_start(struct warp *warp);   /* all present lanes at the kernel's first instruction */
-void warp_run(struct warp *warp);     /* until it stops; warp->status says why */
+void frame_start(struct warp *warp, struct frame *frame, bool new_block,
+                 bool moved);       /* the rows that change; clears what it may read unwritten */
+void warp_start(struct warp *warp); /* all present lanes at the kernel's first instruction */
+void warp_run(struct warp *warp);   /* until it stops; warp->status says why */
 
 /* block.c */
 struct block *block_new(struct worker *worker);
@@ -174,10 +178,10 @@ void block_release_barriers(struct block *block);
 
 /* reconverge.c: how lanes part and meet. All but the last change the running group. */
 void group_part(struct warp *warp, uint32_t taken, uint32_t target, uint32_t next_pc, uint32_t reconv_pc);
-bool group_arrive(struct warp *warp); /* the running group stands where lanes meet: true if another group now runs */
-bool group_next(struct warp *warp);   /* the running group cannot go on: choose another; false if none can run */
-void group_exit(struct warp *warp, uint32_t mask);   /* these lanes of the running group end */
-bool group_yield(struct warp *warp);  /* the running group spins: let the one that has waited longest run, if any */
+bool group_arrive(struct warp *warp);              /* the running group stands where lanes meet: true if another group now runs */
+bool group_next(struct warp *warp);                /* the running group cannot go on: choose another; false if none can run */
+void group_exit(struct warp *warp, uint32_t mask); /* these lanes of the running group end */
+bool group_yield(struct warp *warp);               /* the running group spins: let the one that has waited longest run, if any */
 void group_run(struct warp *warp, struct group *group);
 struct group *group_new(struct warp *warp, struct frame *frame, uint32_t pc, uint32_t mask, int join);
 int join_new(struct warp *warp, struct frame *frame, uint32_t pc, uint32_t expected, int parent);
@@ -195,11 +199,12 @@ void meeting_check(struct warp *warp);
 /* fault.c: "FILE.ptx:LINE (SOURCE.cu:LINE)" of an instruction, in a buffer that four calls share. */
 const char *fault_place(const struct function *function, uint32_t pc);
 enum { FINDING = 1 << 16 }; /* with an error: a check's finding, after which the program ends with a status of its own */
-/* fault.c: records a fault of `lane` at `in` and stops the warp. `kind` begins the text, `advice` is the line that says how to mend it. */
+/* fault.c: records a fault of `lane` at `in` and stops the warp. `kind` begins the text, `advice` is the line that says how to mend
+ * it. */
 int warp_fault(struct warp *warp, const struct inst *in, int lane, int error, const char *advice, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 void fault_preface(struct warp *warp, const char *text); /* what stands before the report of the fault that this warp recorded */
-void fault_report(struct grid *grid); /* writes the launch's first fault to stderr */
+void fault_report(struct grid *grid);                    /* writes the launch's first fault to stderr */
 
 struct access {
     uint32_t mask;
@@ -217,7 +222,16 @@ static inline uint64_t access_address(const struct access *a, int lane)
     return a->in_order ? a->start + (uint64_t)lane * a->bytes : a->address[lane];
 }
 
-static inline uint32_t *warp_predicate(struct warp *w, uint32_t slot) { return (uint32_t *)(void *)(w->regs + slot); }
-static inline uint32_t *warp_row32(struct warp *w, uint32_t slot) { return (uint32_t *)(void *)(w->regs + slot); }
-static inline uint64_t *warp_row64(struct warp *w, uint32_t slot) { return (uint64_t *)(void *)(w->regs + slot); }
+static inline uint32_t *warp_predicate(struct warp *w, uint32_t slot)
+{
+    return (uint32_t *)(void *)(w->regs + slot);
+}
+static inline uint32_t *warp_row32(struct warp *w, uint32_t slot)
+{
+    return (uint32_t *)(void *)(w->regs + slot);
+}
+static inline uint64_t *warp_row64(struct warp *w, uint32_t slot)
+{
+    return (uint64_t *)(void *)(w->regs + slot);
+}
 #endif
