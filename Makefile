@@ -314,7 +314,7 @@ sanitize:
 
 # The emulator built to count its lines, and everything that runs PTX run on it.
 coverage:
-	+$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CC='gcc --coverage' HAVE_V3= build/coverage/tests/ptx_run build/coverage/tests/ops_run
+	+$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CC='gcc --coverage' OPTIMISE=-O1 HAVE_V3= build/coverage/tests/ptx_run build/coverage/tests/ops_run
 	@find build/coverage -name '*.gcda' -delete; \
 	build/coverage/tests/ops_run tests/ops.test > build/coverage/ops.out; \
 	for file in tests/kernels/*.ptx; do for order in ordered reversed random:3; do EMULATOR_SCHEDULE=$$order build/coverage/tests/ptx_run $$file; done; done; \
