@@ -627,7 +627,7 @@ static struct operand vector_operand(struct parser *p, char close, int depth)
     count = p->operands.count - first;
     p->operands.count = first;
     operand.part_count = (uint8_t)count;
-    operand.parts = taken(p, p->operands.items + first, count * sizeof *operand.parts);
+    operand.parts = taken(p, count ? p->operands.items + first : NULL, count * sizeof *operand.parts);
     return operand;
 }
 
