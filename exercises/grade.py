@@ -344,7 +344,7 @@ class Runner:
             if len(got) < len(rest) and not (got and got[-1].error):
                 got.append(Answer(ended + last_words(said)))
             for a in got:
-                if a.error and "fault:" in said and "fault:" not in a.error:
+                if a.error and re.search("^fault:|: error:", said, re.M) and "fault:" not in a.error and "; it said" not in a.error:
                     a.error += last_words(said)
             answers += got
             if until_error and answers[-1].error:
@@ -406,7 +406,7 @@ def last_words(said):
     said = re.sub(r"\w+\.ptx:\d+ \(([^)]*)\)", r"\1", said)
     said = re.sub(r"\b_Z+(\d+)(\w+)", lambda m: m[2][:int(m[1])], said)
     lines = said.strip().splitlines()
-    at = next((i for i, line in enumerate(lines) if line.startswith("fault:")), None)
+    at = next((i for i, line in enumerate(lines) if line.startswith("fault:") or ": error:" in line), None)
     if at is not None:
         return "; " + " ".join(line.strip() for line in lines[at:at + 2])[:500]
     return "; it said: " + lines[-1][:200] if lines else ""

@@ -1,7 +1,7 @@
 """The words of a spec.py. A spec.py defines
 
     TITLE         one line
-    CASES         groups of inputs: cases(NAME, n=[sizes…], kind=…, draw=how many sizes the seed draws, up_to=…)
+    CASES         groups of inputs: cases(NAME, n=[sizes…], kind=…, draw=how many sizes the seed draws, up_to=…, drawn=[names])
     inputs        function (rng, case) -> {parameter: list}; rng is a random.Random, case.n, case.kind, … the sizes and the kind
     expected      function (case, parameter=list, …) -> {output: [value or (value, tolerance), …]}, in double precision or better
     REQUIREMENTS  right(…), silent(…), at_most(…), at_least(…)
@@ -29,17 +29,18 @@ class Sizes:
 class cases:
     """A group of cases, a case for each combination of the sizes."""
 
-    def __init__(self, name, kind=None, draw=0, up_to=3000, **sizes):
-        self.name, self.kind, self.draw, self.up_to = name, kind, draw, up_to
-        self.names = list(sizes)
+    def __init__(self, name, kind=None, draw=0, up_to=3000, drawn=("n", "rows", "cols"), **sizes):
+        self.name, self.kind, self.draw, self.up_to, self.vary = name, kind, draw, up_to, drawn
+        self.listed = sizes
         self.sizes = [dict(zip(sizes, combination)) for combination in itertools.product(*sizes.values())]
 
     def drawn(self, rng):
-        return {name: rng.randrange(1, self.up_to) for name in self.names}
+        """A size below up_to for each name in `drawn`; the other parameters take one of their listed values."""
+        return {name: rng.randrange(1, self.up_to) if name in self.vary else rng.choice(listed) for name, listed in self.listed.items()}
 
     def complete(self, given):
-        """A hidden size, where the seed file gives all of this group's sizes."""
-        return {name: given[name] for name in self.names}
+        """A hidden size; what the seed file leaves out takes its first listed value."""
+        return {name: given.get(name, listed[0]) for name, listed in self.listed.items()}
 
 
 class Measured:
@@ -89,8 +90,8 @@ class silent(Requirement):
     def judge(self, measured):
         if finding := measured.findings.get(self.check):
             return False, finding, "no finding"
-        if all(why for case, why, _ in measured.of(measured.runs)):
-            return False, "nothing to check: no result is right", "no finding"
+        if not any(why is None and counters["launches"] for _, why, counters in measured.of(measured.runs)):
+            return False, "nothing to check: no kernel's result is right", "no finding"
         return True, "no finding", ""
 
 

@@ -30,13 +30,20 @@ def judge(job):
     return grade.judge(EXERCISES[name], EXERCISES[name].make_cases(SEED, {}), path)
 
 
+def selected(items, kind):
+    """The values of a parameter in the tests that will run."""
+    return {item.callspec.params[kind] for item in items if hasattr(item, "callspec") and kind in item.callspec.params}
+
+
 @pytest.fixture(scope="module")
-def results():
-    """Everything graded once, on all processors; programs are cached in build/exercises."""
+def results(request):
+    """All files of the selected tests (-k max) graded once, on all processors; programs are cached in build/exercises."""
     os.environ.setdefault("NVCC", "nvcc")
     grade.need_driver(grade.nvcc_command())
     jobs = [(n, SOLUTIONS / n / "reduce.cu") for n in NAMES] + [(n, ROOT / "exercises" / n / "reduce.cu") for n in NAMES]
     jobs += WRONG + [("any_n", f) for f in CHEATS]
+    names, paths = selected(request.session.items, "name"), selected(request.session.items, "path")
+    jobs = [(n, path) for n, path in jobs if path in paths or (n in names and path not in CHEATS)]
     with multiprocessing.get_context("fork").Pool() as pool:
         return dict(zip([path for _, path in jobs], pool.map(judge, jobs, chunksize=1)))
 
