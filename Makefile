@@ -4,7 +4,8 @@ MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
 .DEFAULT_GOAL := help
 
 # The only list of steps, in ladder order.
-STEPS := step0_naive step1_shared step2_nodiverge step3_nobank step4_halfblocks step5_halfthreads step6_warpunroll step7_fullunroll
+STEPS := step0_naive step1_shared step2_nodiverge step3_nobank step4_halfblocks step5_halfthreads step6_warpunroll step7_fullunroll \
+    step8_gridstride step9_shuffle step10_vectorload step11_onepass
 
 # ---- what the command line may say ----
 TYPE   ?= int#               int, float or double

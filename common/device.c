@@ -314,6 +314,7 @@ void device_properties(struct device *d)
     struct cudaDeviceProp properties;
     CUDA(cudaSetDevice(0));
     CUDA(cudaGetDeviceProperties(&properties, 0));
+    d->resident_threads = (unsigned)properties.multiProcessorCount * (unsigned)properties.maxThreadsPerMultiProcessor;
     snprintf(d->name, sizeof d->name, "%.255s", properties.name);
     if (d->emulated) {
         const char *(*description)(void);

@@ -104,15 +104,16 @@ static void prepare(const struct buffers *b, const struct result *r)
         CUDA(cudaMemset(b->flush, 0, b->flush_bytes));
 }
 
-static void launch(const struct buffers *b, const struct result *r)
+static void launch(const struct buffers *b, struct result *r)
 {
-    struct reduction reduction = {b->input, b->sums, r->n, r->block};
-    r->step->launch(&reduction);
+    struct reduction reduction = {b->input, b->sums, r->n, r->block, r->device->resident_threads};
+    r->grid = r->step->launch(&reduction);
     cudaError_t error = cudaGetLastError();
-    if (error == cudaSuccess)
-        return;
-    fail(DEVICE_ERROR, "%s: the launch with n = %zu, block %u failed: %s (%s)", r->step->name, r->n, r->block,
-         cudaGetErrorString(error), cudaGetErrorName(error));
+    if (error != cudaSuccess)
+        fail(DEVICE_ERROR, "%s: the launch with n = %zu, block %u failed: %s (%s)", r->step->name, r->n, r->block,
+             cudaGetErrorString(error), cudaGetErrorName(error));
+    if (r->grid == 0 || r->grid > r->tiles)
+        fail(DEVICE_ERROR, "%s: the launch says that it started %u blocks for %zu tiles", r->step->name, r->grid, r->tiles);
 }
 
 static void wait_for_kernel(const struct result *r)
@@ -130,7 +131,7 @@ static size_t overwritten_guard(const struct buffers *b, const struct result *r)
     total guard[GUARD], untouched;
     size_t count = 0;
     memset(&untouched, POISON, sizeof untouched);
-    CUDA(cudaMemcpy(guard, b->sums + r->tiles, sizeof guard, cudaMemcpyDeviceToHost));
+    CUDA(cudaMemcpy(guard, b->sums + r->grid, sizeof guard, cudaMemcpyDeviceToHost));
     for (size_t i = 0; i < GUARD; i++)
         count += memcmp(&guard[i], &untouched, sizeof untouched) != 0;
     return count;
@@ -148,18 +149,39 @@ static void check_sum(struct verdict *v, size_t index, total got, struct referen
     add_reference(&v->reference, want);
 }
 
+/* The most additions that an element passes through on its way into one of the sums: a thread adds its share of the tiles, one
+ * after another, a block adds its threads as a tree; and once more the same when one block adds the sums of all. */
+static size_t additions_to_sum(const struct result *r)
+{
+    size_t tree = 0, most_tiles = (r->tiles - 1) / r->grid + 1;
+    while (((unsigned)1 << tree) < r->block)
+        tree++;
+    size_t additions = most_tiles * (r->tile / r->block) - 1 + tree;
+    return r->step->sums_are == ONE_IN_ALL ? additions + (r->grid - 1) / r->block + tree : additions;
+}
+
+/* What the sum of the tiles first, first + stride, first + 2 * stride ... must be. */
+static struct reference reference_of(const struct buffers *b, const struct result *r, size_t first, size_t stride)
+{
+    struct reference want = {0};
+    for (size_t tile = first; tile < r->tiles; tile += stride) {
+        size_t start = tile * r->tile; /* n = 0 has one tile of no elements */
+        size_t length = r->n - start < r->tile ? r->n - start : r->tile;
+        add_reference(&want, reference_sum(b->host + start, length));
+    }
+    want.bound = error_bound(want.magnitude, additions_to_sum(r), r->step->sums_are != ONE_PER_TILE);
+    return want;
+}
+
 static struct verdict verify(const struct buffers *b, const struct result *r)
 {
-    struct verdict v = {0};
-    for (size_t done = 0; done < r->tiles;) {
-        size_t count = r->tiles - done < CHUNK ? r->tiles - done : CHUNK;
+    struct verdict v = {.sums = r->step->sums_are == ONE_PER_TILE ? r->tiles : r->step->sums_are == ONE_PER_BLOCK ? r->grid : 1};
+    for (size_t done = 0; done < v.sums;) {
+        size_t count = v.sums - done < CHUNK ? v.sums - done : CHUNK;
         CUDA(cudaMemcpy(b->chunk, b->sums + done, count * sizeof(total), cudaMemcpyDeviceToHost));
-        for (size_t i = 0; i < count; i++, done++) {
-            size_t start = done * r->tile; /* n = 0 has one tile of no elements */
-            size_t length = r->n - start < r->tile ? r->n - start : r->tile;
-            check_sum(&v, done, b->chunk[i], reference_sum(b->host + start, length, r->tile));
-        }
-        progress("verifying", done, r->tiles);
+        for (size_t i = 0; i < count; i++, done++)
+            check_sum(&v, done, b->chunk[i], reference_of(b, r, done, v.sums));
+        progress("verifying", done, v.sums);
     }
     v.guard_overwritten = overwritten_guard(b, r);
     return v;
@@ -189,7 +211,7 @@ static double quantile(const double *sorted, unsigned count, double part)
     return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
 }
 
-static double time_launch(const struct buffers *b, const struct result *r, cudaEvent_t start, cudaEvent_t stop)
+static double time_launch(const struct buffers *b, struct result *r, cudaEvent_t start, cudaEvent_t stop)
 {
     float milliseconds = 0;
     prepare(b, r);
@@ -214,7 +236,7 @@ static void time_copy_and_cpu(const struct buffers *b, const struct result *r, s
     t->cpu = now_us() - middle;
 }
 
-static struct timing time_launches(const struct buffers *b, const struct result *r, unsigned repeat)
+static struct timing time_launches(const struct buffers *b, struct result *r, unsigned repeat)
 {
     struct timing t = {.count = repeat};
     cudaEvent_t start, stop;

@@ -1,5 +1,5 @@
 /* What a step needs: the types of its numbers, the description of one launch, and the harness that does everything else.
- * A step hands harness_main two functions: tile_of says how many elements a block sums, launch starts the kernel. */
+ * A step hands harness_main two functions: tile_of says how many elements a block sums at a time, launch starts the kernel. */
 #ifndef HARNESS_H
 #define HARNESS_H
 #include <cuda_runtime_api.h>
@@ -17,22 +17,31 @@ typedef int element;
 typedef long long total;
 #endif
 
-/* One launch. `input` and `sums` are on the device; sums[b] becomes the sum of the b-th tile. */
+/* One launch. `input` and `sums` are on the device. */
 struct reduction {
     element *input; /* n elements; a step may overwrite them, the harness restores them before every launch */
-    total *sums;    /* one a tile */
+    total *sums;    /* one a block of the grid */
     size_t n;
-    unsigned block; /* what --block says: a power of two from 32 to 1024 */
+    unsigned block;            /* what --block says: a power of two from 32 to 1024 */
+    unsigned resident_threads; /* the most that the device holds at a time */
+};
+
+/* What a launch leaves in `sums`, and so what the harness checks. Tile t is input[t * tile_of(block)] and those that follow. */
+enum sums_are {
+    ONE_PER_TILE,  /* sums[t] is the sum of tile t, added up as `element` */
+    ONE_PER_BLOCK, /* sums[b] is the sum of the tiles b, b + grid, b + 2 * grid ..., added up as `total` */
+    ONE_IN_ALL     /* sums[0] is the whole sum: those of the blocks, as above, added up by one block */
 };
 
 typedef size_t tile_function(unsigned block);
-typedef void launch_function(const struct reduction *r);
+typedef unsigned launch_function(const struct reduction *r); /* returns the grid: how many blocks it started */
 
 /* A step, with what the Makefile knows about it: its folder, the folder before, and its "Watch:" line. */
 struct step {
     const char *name;
     const char *before; /* "" for the first */
     const char *watch;
+    enum sums_are sums_are;
     tile_function *tile_of;
     launch_function *launch;
 };
@@ -56,15 +65,22 @@ static inline unsigned blocks_for(size_t n, size_t tile)
     return n == 0 ? 1 : (unsigned)((n - 1) / tile + 1);
 }
 
+/* The same for blocks that share the tiles: no more of them than the device holds at a time. */
+static inline unsigned resident_blocks_for(const struct reduction *r, size_t tile)
+{
+    unsigned needed = blocks_for(r->n, tile), resident = r->resident_threads / r->block;
+    return needed < resident ? needed : resident;
+}
+
 #ifdef __CUDACC__
 #ifndef STEP_NAME /* compiled by hand, without the Makefile */
 #define STEP_NAME "this program"
 #define STEP_BEFORE ""
 #define STEP_WATCH ""
 #endif
-static inline int harness_main(int argc, char **argv, tile_function *tile_of, launch_function *launch)
+static inline int harness_main(int argc, char **argv, enum sums_are sums_are, tile_function *tile_of, launch_function *launch)
 {
-    struct step step = {STEP_NAME, STEP_BEFORE, STEP_WATCH, tile_of, launch};
+    struct step step = {STEP_NAME, STEP_BEFORE, STEP_WATCH, sums_are, tile_of, launch};
     return run_step(argc, argv, &step);
 }
 #endif

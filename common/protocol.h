@@ -65,6 +65,7 @@ struct device {
     char why[256];
     size_t l2_bytes;
     double peak_bytes_per_second; /* 0: the device does not say */
+    unsigned resident_threads;    /* the most that it holds at a time */
 };
 
 /* May start the program again (exec) with the runtime that the choice needs first in LD_LIBRARY_PATH. */
@@ -84,14 +85,16 @@ void random_fill(element *out, size_t count, uint64_t seed);
 /* ---- reference.c: what a sum must be, and how far from it a right one may lie ---- */
 struct reference {
     total sum;
-    double low;   /* what `sum` as a double could not hold; 0 for int */
-    double bound; /* 0 for int: equality */
+    double low;       /* what `sum` as a double could not hold; 0 for int */
+    double magnitude; /* the sum of |x|; 0 for int */
+    double bound;     /* how far a right sum may lie from this one; 0 for int: equality */
 };
 
-struct reference reference_sum(const element *x, size_t n, size_t tile);
+struct reference reference_sum(const element *x, size_t n);            /* its bound is 0 */
+double error_bound(double magnitude, size_t additions, bool as_total); /* each element passes that many additions */
 bool close_enough(double got_minus_want, double bound);
 bool agrees(total got, struct reference want);
-void add_reference(struct reference *sum, struct reference part); /* sums and bounds, for the whole array */
+void add_reference(struct reference *sum, struct reference part); /* every member of it */
 total cpu_sum(const element *x, size_t n);                        /* the loop anyone would write, to be timed */
 
 /* ---- report.c: what the user reads ---- */
@@ -102,7 +105,8 @@ enum { POISON = 0xff };
 enum { GUARD = 1024 }; /* sums after the last, poisoned too, which a kernel must leave alone */
 
 struct verdict {
-    size_t wrong;             /* partial sums that differ, or were never written */
+    size_t sums;              /* that the kernel had to write */
+    size_t wrong;             /* of them, those that differ or were never written */
     size_t first;             /* the first of them */
     total got, want;          /* its values */
     double bound;             /* and how far apart they may be */
@@ -126,7 +130,7 @@ struct result {
     const struct step *step;
     const struct device *device;
     size_t n, tile, tiles;
-    unsigned block;
+    unsigned block, grid;
     uint64_t seed;
     struct verdict verdict;
     struct timing timing;

@@ -1,11 +1,11 @@
-/* What the sum of a tile must be, and how far from it a correct kernel may end.
+/* What a sum must be, and how far from it a correct kernel may end.
  *
  * int: exact in 64 bits, so the check is equality.
  * float and double: the reference carries a second double with what the first one lost (TwoSum: Knuth, TAOCP 2, 4.2.2, theorem B),
- * so its own error is some 2^-106. The kernel adds a tile as a tree in which every element passes through depth = log2(tile)
- * additions; then |got - want| <= gamma(depth) * sum |x|, gamma(k) = k u / (1 - k u), u half the distance from 1 to the next number
- * (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 4.2, on pairwise summation). Storing a float sum in a double
- * is exact, and so is subtracting the reference from a value that close to it, so nothing more is allowed for. */
+ * so its own error is some 2^-106. In the kernel every element passes through at most k additions, whatever their order; then
+ * |got - want| <= gamma(k) * sum |x|, gamma(k) = k u / (1 - k u), u half the distance from 1 to the next number (Higham, Accuracy
+ * and Stability of Numerical Algorithms, 2nd ed., 4.2). Storing a float sum in a double is exact, and so is subtracting the
+ * reference from a value that close to it, so nothing more is allowed for. */
 #include "protocol.h"
 
 #include <float.h>
@@ -17,13 +17,18 @@ bool close_enough(double got_minus_want, double bound)
 }
 
 #if TYPE_IS_INT
-struct reference reference_sum(const element *x, size_t n, size_t tile)
+struct reference reference_sum(const element *x, size_t n)
 {
-    struct reference r = {0, 0, 0};
-    (void)tile;
+    struct reference r = {0};
     for (size_t i = 0; i < n; i++)
         r.sum += x[i];
     return r;
+}
+
+double error_bound(double magnitude, size_t additions, bool as_total)
+{
+    (void)magnitude, (void)additions, (void)as_total;
+    return 0;
 }
 
 bool agrees(total got, struct reference want)
@@ -45,15 +50,7 @@ static inline void add_keeping_error(double *high, double *low, double x)
     *high = sum;
 }
 
-static unsigned depth_of(size_t tile)
-{
-    unsigned depth = 0;
-    while (((size_t)1 << depth) < tile)
-        depth++;
-    return depth;
-}
-
-struct reference reference_sum(const element *x, size_t n, size_t tile)
+struct reference reference_sum(const element *x, size_t n)
 {
     enum { LANES = 8 }; /* independent chains, which the compiler puts into SIMD registers */
     double high[LANES] = {0}, low[LANES] = {0}, magnitude[LANES] = {0};
@@ -73,9 +70,14 @@ struct reference reference_sum(const element *x, size_t n, size_t tile)
         low[0] += low[lane];
         magnitude[0] += magnitude[lane];
     }
-    double unit = sizeof(element) == sizeof(float) ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
-    double k = depth_of(tile) * unit;
-    return (struct reference){high[0], low[0], k / (1 - k) * magnitude[0]};
+    return (struct reference){high[0], low[0], magnitude[0], 0};
+}
+
+double error_bound(double magnitude, size_t additions, bool as_total)
+{
+    double unit = !as_total && sizeof(element) == sizeof(float) ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
+    double k = (double)additions * unit;
+    return k / (1 - k) * magnitude;
 }
 
 bool agrees(total got, struct reference want)
@@ -87,6 +89,7 @@ void add_reference(struct reference *sum, struct reference part)
 {
     add_keeping_error(&sum->sum, &sum->low, part.sum);
     sum->low += part.low;
+    sum->magnitude += part.magnitude;
     sum->bound += part.bound;
 }
 #endif

@@ -36,7 +36,7 @@ static void report_failure(const struct result *r)
     fflush(stdout);
     if (v->wrong) {
         fprintf(stderr, "%s: n = %zu, block %u: %zu of %zu partial sums are wrong; the first is sums[%zu]: got ", r->step->name,
-                r->n, r->block, v->wrong, r->tiles, v->first);
+                r->n, r->block, v->wrong, v->sums, v->first);
         print_total(stderr, v->got);
         fprintf(stderr, "%s, want ", is_poison(v->got) ? " (as before the launch: nothing was written there)" : "");
         print_total(stderr, v->want);
@@ -46,7 +46,7 @@ static void report_failure(const struct result *r)
     }
     if (v->guard_overwritten)
         fprintf(stderr, "%s: n = %zu, block %u: the kernel wrote to %zu of the %d sums after its last, sums[%zu]\n", r->step->name,
-                r->n, r->block, v->guard_overwritten, GUARD, r->tiles - 1);
+                r->n, r->block, v->guard_overwritten, GUARD, (size_t)r->grid - 1);
 }
 
 /* ---- times ---- */
@@ -113,13 +113,16 @@ static void report_counters(const struct result *r)
 
 void report_full(const struct result *r)
 {
-    printf("%s: n = %zu %ss of seed %llu, block %u, %zu tiles of %zu elements\n", r->step->name, r->n, TYPE_NAME,
-           (unsigned long long)r->seed, r->block, r->tiles, r->tile);
+    printf("%s: n = %zu %ss of seed %llu, %u blocks of %u threads, %zu tiles of %zu elements\n", r->step->name, r->n, TYPE_NAME,
+           (unsigned long long)r->seed, r->grid, r->block, r->tiles, r->tile);
     printf("sum:    ");
     print_total(stdout, r->verdict.sum);
     if (is_verified(&r->verdict)) {
-        printf(", verified: each of the %zu partial sums %s\n", r->tiles,
-               TYPE_IS_INT ? "equals its reference" : "is within its error bound of the reference");
+        const char *holds = TYPE_IS_INT ? "equals its reference" : "is within its error bound of the reference";
+        if (r->step->sums_are == ONE_IN_ALL)
+            printf(", verified: the sum, made in one launch, %s\n", holds);
+        else
+            printf(", verified: each of the %zu partial sums %s\n", r->verdict.sums, holds);
     } else {
         printf(", WRONG; the reference is ");
         print_total(stdout, r->verdict.reference.sum);

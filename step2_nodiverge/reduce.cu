@@ -27,16 +27,17 @@ static size_t tile_of(unsigned block)
     return block;
 }
 
-static void launch(const struct reduction *r)
+static unsigned launch(const struct reduction *r)
 {
     unsigned threads = r->block;
     unsigned grid = blocks_for(r->n, tile_of(r->block));
     size_t shared = threads * sizeof(element);
 
     reduce<<<grid, threads, shared>>>(r->input, r->sums, r->n);
+    return grid;
 }
 
 int main(int argc, char **argv)
 {
-    return harness_main(argc, argv, tile_of, launch);
+    return harness_main(argc, argv, ONE_PER_TILE, tile_of, launch);
 }

@@ -24,14 +24,15 @@ static size_t tile_of(unsigned block)
     return block;
 }
 
-static void launch(const struct reduction *r)
+static unsigned launch(const struct reduction *r)
 {
-    size_t tile = tile_of(r->block);
+    unsigned grid = blocks_for(r->n, tile_of(r->block));
 
-    reduce<<<blocks_for(r->n, tile), r->block, r->block * sizeof(element)>>>(r->input, r->sums, r->n);
+    reduce<<<grid, r->block, r->block * sizeof(element)>>>(r->input, r->sums, r->n);
+    return grid;
 }
 
 int main(int argc, char **argv)
 {
-    return harness_main(argc, argv, tile_of, launch);
+    return harness_main(argc, argv, ONE_PER_TILE, tile_of, launch);
 }
