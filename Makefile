@@ -57,7 +57,7 @@ EMULATOR := $(BUILD)/emulator/libcudart.so.13
 OBJECTS  := $(BUILD)/$(TYPE)
 # Programs stand in their step's folder, and find the emulator from there; those with sanitizers stay in their own tree.
 PROGRAMS := $(if $(SANITIZE),$(BUILD)/)
-RUNPATH  := $(if $(SANITIZE),$$ORIGIN/../emulator,$$ORIGIN/../build/emulator)
+RUNPATH  := $(if $(SANITIZE),,$$ORIGIN/../build/emulator:)$$ORIGIN/../emulator
 
 WARNINGS  := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 comma     := ,
@@ -99,6 +99,8 @@ help:
 	@echo 'make doctor           what this machine has and lacks, with a remedy for each'
 	@echo 'make sanitize         every step with address and undefined-behaviour sanitizers, on the emulator'
 	@echo 'make lint             warnings of gcc and clang as errors; cppcheck and clang-format where installed'
+	@echo 'make bench            on a GPU: every step beside CUB, Thrust and PyTorch'
+	@echo 'make variants         what else could end the sum, beside step 11, in build/variants'
 	@echo 'make bench-emulator   how many warp instructions a second the emulator executes'
 	@echo 'make test-gpu         the tests that need a GPU'
 	@echo 'make validate         the exact counters beside those of ncu, on a GPU; CSV=file keeps them'
@@ -287,13 +289,58 @@ BENCHES := $(patsubst tests/bench/%.cu,$(BUILD)/bench/%,$(wildcard tests/bench/*
 $(BENCHES): $(BUILD)/bench/%: tests/bench/%.cu $(EMULATOR) $(BUILD)/link_flags
 	@mkdir -p $(@D)
 	$(SAY) '  nvcc    $<'
-	$(Q)$(CUDA_NVCC) $(NVCC_FLAGS) $(subst $(RUNPATH),$$ORIGIN/../emulator,$(LINK_FLAGS)) $< $(EMULATOR:.13=) -o $@
+	$(Q)$(CUDA_NVCC) $(NVCC_FLAGS) $(LINK_FLAGS) $< $(EMULATOR:.13=) -o $@
 bench-emulator: steps $(BENCHES)
 	@python3 tests/bench/bench.py --n '$(strip $(N))' $(BENCHES) -- $(STEP_PROGRAMS)
 
+# How fast: beside step 11 its variants, in build/variants; and all of them, CUB, Thrust and PyTorch on a GPU, side by side.
+VARIANTS := $(patsubst variants/%.cu,%,$(wildcard variants/*.cu))
+BENCH_OPTIONS ?=#            of bench/bench.py, for `make bench`: --n, --types, --block, --l2, --repeat
+BENCH_CSV     ?= $(BUILD)/bench.csv
+$(OBJECTS)/variants/%.o: variants/%.cu $(OBJECTS)/flags
+	@mkdir -p $(@D)
+	$(SAY) '  nvcc    $<'
+	$(Q)$(CUDA_NVCC) $(NVCC_FLAGS) -DSTEP_NAME='"$*"' -DSTEP_BEFORE='"$(lastword $(STEPS))"' -DSTEP_WATCH="\"$(call watch,$<)\"" $(DEPS) -c $< -o $@
+$(BUILD)/variants/%: $(OBJECTS)/variants/%.o $(HARNESS) $(EMULATOR) $(BUILD)/link_flags
+	@mkdir -p $(@D)
+	$(Q)$(CUDA_NVCC) $(LINK_FLAGS) $(filter %.o,$^) $(EMULATOR:.13=) -lm -ldl -o $@
+.PRECIOUS: $(OBJECTS)/variants/%.o
+variants: $(VARIANTS:%=$(BUILD)/variants/%)
+
+CONTENDERS := $(STEPS) $(VARIANTS)
+BENCH_ARCH    ?= native
+BENCH_FLAGS = -O3 -arch=$(BENCH_ARCH) -Xcompiler -fPIC -std=c++17 -Icommon -Ibench $(addprefix -DTYPE_,$(1))
+define bench_library
+$(BUILD)/bench/$(1)/%.o: %/reduce.cu common/harness.h
+	@mkdir -p $$(@D)
+	$$(SAY) '  nvcc    $$< ($(1))'
+	$$(Q)$$(CUDA_NVCC) $$(call BENCH_FLAGS,$(1)) -Dmain=main_of_$$* -Dreduce=reduce_of_$$* -DSTEP_NAME='"$$*"' -DSTEP_BEFORE='""' -DSTEP_WATCH='""' -c $$< -o $$@
+$(BUILD)/bench/$(1)/%.o: variants/%.cu common/harness.h
+	@mkdir -p $$(@D)
+	$$(SAY) '  nvcc    $$< ($(1))'
+	$$(Q)$$(CUDA_NVCC) $$(call BENCH_FLAGS,$(1)) -Dmain=main_of_$$* -Dreduce=reduce_of_$$* -DSTEP_NAME='"$$*"' -DSTEP_BEFORE='""' -DSTEP_WATCH='""' -c $$< -o $$@
+$(BUILD)/bench/$(1)/contenders.o: bench/contenders.cu bench/measure.h common/harness.h
+	@mkdir -p $$(@D)
+	$$(SAY) '  nvcc    $$< ($(1))'
+	$$(Q)$$(CUDA_NVCC) $$(call BENCH_FLAGS,$(1)) '-DCONTENDERS=$(foreach c,$(CONTENDERS),X(main_of_$(c)))' -c $$< -o $$@
+$(BUILD)/bench/$(1)/%.o: bench/%.c bench/measure.h common/harness.h common/protocol.h
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(HARNESS_FLAGS) -UTYPE_$(TYPE) -DTYPE_$(1) -fPIC -Ibench -c $$< -o $$@
+$(BUILD)/bench/$(1)/%.o: common/%.c common/harness.h common/protocol.h
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(HARNESS_FLAGS) -UTYPE_$(TYPE) -DTYPE_$(1) -fPIC -c $$< -o $$@
+$(BUILD)/bench/$(1).so: $(CONTENDERS:%=$(BUILD)/bench/$(1)/%.o) $(addprefix $(BUILD)/bench/$(1)/,contenders.o measure.o random.o reference.o)
+	$$(Q)$$(CUDA_NVCC) -shared -cudart shared -Xlinker -rpath,'$$(CUDA_RUNTIME)' $$^ -o $$@
+endef
+$(foreach t,int float double,$(eval $(call bench_library,$(t))))
+bench: $(BUILD)/bench/int.so $(BUILD)/bench/float.so $(BUILD)/bench/double.so
+	@BENCH_OPTIONS='$(strip $(BENCH_OPTIONS))' python3 bench/bench.py $(BUILD)/bench --csv $(BENCH_CSV) \
+	    --toolkit $$($(CUDA_NVCC) --version | sed -n 's/.*release \([0-9.]*\).*/\1/p') $(BENCH_OPTIONS)
+.PHONY: variants bench
+
 # Goals named together keep this order: nothing else runs while steps are timed.
 ifneq ($(filter run,$(MAKECMDGOALS)),)
-test test-slow test-gpu plot bench-emulator: | run
+test test-slow test-gpu plot bench bench-emulator: | run
 endif
 
 doctor:

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifndef EMULATOR_DIR /* where the emulator lies; $ORIGIN is this program's directory, as in RUNPATH */
+#ifndef EMULATOR_DIR /* where the emulator may lie, as in RUNPATH: places with colons between, $ORIGIN this program's directory */
 #define EMULATOR_DIR "$ORIGIN/../build/emulator"
 #endif
 #ifndef CUDART_DIR /* where the toolkit that built this keeps NVIDIA's runtime */
@@ -133,9 +133,14 @@ static void emulator_directory(char *out, size_t most)
     char *slash = strrchr(self, '/');
     if (slash)
         *slash = '\0';
-    const char *path = EMULATOR_DIR;
-    bool relative = strncmp(path, "$ORIGIN", 7) == 0;
-    snprintf(out, most, "%s%s", relative ? self : "", relative ? path + 7 : path);
+    char places[] = EMULATOR_DIR, library[PATH_MAX + 32];
+    for (char *rest = places, *place; (place = strtok_r(rest, ":", &rest));) {
+        bool relative = strncmp(place, "$ORIGIN", 7) == 0;
+        snprintf(out, most, "%s%s", relative ? self : "", relative ? place + 7 : place);
+        snprintf(library, sizeof library, "%s/" RUNTIME_FILE, out);
+        if (access(library, R_OK) == 0)
+            return;
+    }
 }
 
 static bool same_file(const char *a, const char *b)

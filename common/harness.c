@@ -149,17 +149,6 @@ static void check_sum(struct verdict *v, size_t index, total got, struct referen
     add_reference(&v->reference, want);
 }
 
-/* The most additions that an element passes through on its way into one of the sums: a thread adds its share of the tiles, one
- * after another, a block adds its threads as a tree; and once more the same when one block adds the sums of all. */
-static size_t additions_to_sum(const struct result *r)
-{
-    size_t tree = 0, most_tiles = (r->tiles - 1) / r->grid + 1;
-    while (((unsigned)1 << tree) < r->block)
-        tree++;
-    size_t additions = most_tiles * (r->tile / r->block) - 1 + tree;
-    return r->step->sums_are == ONE_IN_ALL ? additions + (r->grid - 1) / r->block + tree : additions;
-}
-
 /* What the sum of the tiles first, first + stride, first + 2 * stride ... must be. */
 static struct reference reference_of(const struct buffers *b, const struct result *r, size_t first, size_t stride)
 {
@@ -169,13 +158,14 @@ static struct reference reference_of(const struct buffers *b, const struct resul
         size_t length = r->n - start < r->tile ? r->n - start : r->tile;
         add_reference(&want, reference_sum(b->host + start, length));
     }
-    want.bound = error_bound(want.magnitude, additions_to_sum(r), r->step->sums_are != ONE_PER_TILE);
+    want.bound = error_bound(want.magnitude, additions_to_sum(r->step->sums_are, r->n, r->tile, r->block, r->grid),
+                             r->step->sums_are != ONE_PER_TILE);
     return want;
 }
 
 static struct verdict verify(const struct buffers *b, const struct result *r)
 {
-    struct verdict v = {.sums = r->step->sums_are == ONE_PER_TILE ? r->tiles : r->step->sums_are == ONE_PER_BLOCK ? r->grid : 1};
+    struct verdict v = {.sums = sums_written(r->step->sums_are, r->tiles, r->grid)};
     for (size_t done = 0; done < v.sums;) {
         size_t count = v.sums - done < CHUNK ? v.sums - done : CHUNK;
         CUDA(cudaMemcpy(b->chunk, b->sums + done, count * sizeof(total), cudaMemcpyDeviceToHost));

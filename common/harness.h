@@ -28,10 +28,16 @@ struct reduction {
 
 /* What a launch leaves in `sums`, and so what the harness checks. Tile t is input[t * tile_of(block)] and those that follow. */
 enum sums_are {
-    ONE_PER_TILE,  /* sums[t] is the sum of tile t, added up as `element` */
-    ONE_PER_BLOCK, /* sums[b] is the sum of the tiles b, b + grid, b + 2 * grid ..., added up as `total` */
-    ONE_IN_ALL     /* sums[0] is the whole sum: those of the blocks, as above, added up by one block */
+    ONE_PER_TILE,    /* sums[t] is the sum of tile t, added up as `element` */
+    ONE_PER_BLOCK,   /* sums[b] is the sum of the tiles b, b + grid, b + 2 * grid ..., added up as `total` */
+    ONE_IN_ALL,      /* sums[0] is the whole sum: those of the blocks, as above, added up by one block */
+    ONE_IN_ANY_ORDER /* the same, added up one after another in any order */
 };
+
+static inline size_t sums_written(enum sums_are sums_are, size_t tiles, unsigned grid)
+{
+    return sums_are == ONE_PER_TILE ? tiles : sums_are == ONE_PER_BLOCK ? grid : 1;
+}
 
 typedef size_t tile_function(unsigned block);
 typedef unsigned launch_function(const struct reduction *r); /* returns the grid: how many blocks it started */

@@ -11,7 +11,7 @@ static void print_help(const struct step *step)
 {
     printf(
         "usage: run [options]        (%s, summing %ss)\n"
-        "  --n SIZES           how many elements: a number, a power 2^25, a range 0-4096, or a list of these with commas (2^25)\n"
+        "  --n SIZES           how many elements: a number, 2^25, 2^20+7, a range 0-4096, or a list of these with commas (2^25)\n"
         "  --block SIZES       threads a block: 32, 64, 128, 256, 512 or 1024, or a list of these with commas (256)\n"
         "  --repeat COUNT      timed launches on a GPU, 0 (verify only) to 100000 (20); the emulator times nothing\n"
         "  --seed NUMBER       of the generator, below 2^64 (1)\n"
@@ -46,7 +46,7 @@ static bool parse_digits(const char **text, uint64_t most, uint64_t *value)
 }
 
 /* A number or a power of two numbers, base^exponent. */
-static bool parse_size(const char **text, size_t *size)
+static bool parse_power(const char **text, size_t *size)
 {
     uint64_t base, exponent, value = 1;
     if (!parse_digits(text, most_elements, &base))
@@ -63,6 +63,19 @@ static bool parse_size(const char **text, size_t *size)
         value *= base;
     }
     *size = value;
+    return true;
+}
+
+/* One of these, or a sum of them: 2^31+5. */
+static bool parse_size(const char **text, size_t *size)
+{
+    size_t part;
+    *size = 0;
+    do {
+        if (!parse_power(text, &part) || part > most_elements - *size)
+            return false;
+        *size += part;
+    } while (**text == '+' && ++*text);
     return true;
 }
 
@@ -88,7 +101,7 @@ static void parse_sizes(struct options *o, const char *value)
     do {
         if (!parse_range(&text, &o->sizes[o->size_ranges++]) || (*text != ',' && *text != '\0'))
             fail(BAD_USAGE,
-                 "--n '%s' is not a size; allowed are whole numbers from 0 to 2^40, powers (2^25) and ranges (0-4096), "
+                 "--n '%s' is not a size; allowed are whole numbers from 0 to 2^40, powers (2^25), sums (2^20+7) and ranges (0-4096), "
                  "separated by commas",
                  value);
     } while (*text++ == ',');

@@ -92,6 +92,7 @@ struct reference {
 
 struct reference reference_sum(const element *x, size_t n);            /* its bound is 0 */
 double error_bound(double magnitude, size_t additions, bool as_total); /* each element passes that many additions */
+size_t additions_to_sum(enum sums_are sums_are, size_t n, size_t tile, unsigned block, unsigned grid);
 bool close_enough(double got_minus_want, double bound);
 bool agrees(total got, struct reference want);
 void add_reference(struct reference *sum, struct reference part); /* every member of it */

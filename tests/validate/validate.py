@@ -44,19 +44,22 @@ def run(command, **options):
 
 
 def number(text):
-    return int(float(text.replace(",", "")))
+    """A cell of ncu's; what it has in brackets are the instances that the value is made of."""
+    return int(float(text.split(" (")[0].replace(",", "")))
 
 
 def bar_count(cell):
-    """ncu prints '1234 (BAR: 10; LDG: 20; ...)' for a metric with an instance an opcode."""
-    found = re.search(r"\bBAR: *([\d,]+)", cell)
-    return number(found.group(1)) if found else 0
+    """Of '1,234 (LDG: 20; BAR: 10; ...)', a metric with an instance an opcode, those of BAR."""
+    counts = dict(re.findall(r"(\w+): *([\d,]+)", cell))
+    if sum(map(number, counts.values())) != number(cell):
+        sys.exit(f"ncu's {BAR} does not say what each opcode has: {cell}")
+    return number(counts.get("BAR", "0"))
 
 
 def hardware(program, sizes, blocks, metrics):
     """(n, block) -> counter -> value: one process under ncu, which launches the kernel once for each."""
     command = ["ncu", "--clock-control", "none", "--target-processes", "all", "--csv", "--page", "raw",
-               "--print-metric-instances", "values", "--kernel-name", "regex:reduce",
+               "--print-metric-instances", "details", "--kernel-name", "regex:reduce",
                "--metrics", ",".join(sorted({m.split(" ")[0] for m in metrics.values()})),
                program, "--n", listed(sizes), "--block", listed(blocks), "--device", "gpu", "--repeat", "0", "--quiet"]
     # With NVIDIA's runtime found first, the program need not start itself again, which ncu 2025.3 does not survive.

@@ -1,0 +1,108 @@
+/* Beside step 11: the same with streaming loads, __ldcs, whose lines the L2 drops before others. Only a GPU shows what that does.
+ * Watch: global_load_sectors, unchanged. */
+#include "harness.h"
+
+enum { WIDTH = 16 / sizeof(element), LOADS = 4 };
+
+struct alignas(16) vector {
+    element part[WIDTH];
+};
+
+static __device__ struct vector streaming_load(const struct vector *from)
+{
+    struct vector v;
+    int4 bits = __ldcs((const int4 *)from);
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* The sum over a warp; right in its lane 0. */
+static __device__ total warp_sum(total sum)
+{
+    for (unsigned offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, offset);
+    return sum;
+}
+
+/* The sum over the block; right in thread 0. */
+static __device__ total block_sum(total sum)
+{
+    __shared__ total warps[32];
+    unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+
+    sum = warp_sum(sum);
+    if (lane == 0)
+        warps[warp] = sum;
+    __syncthreads();
+    if (warp == 0)
+        sum = warp_sum(lane < blockDim.x / 32 ? warps[lane] : 0);
+    return sum;
+}
+
+/* True in the block that finishes last, and then its threads see what the others wrote before. */
+static __device__ bool last_to_finish(void)
+{
+    static __device__ unsigned finished;
+    __shared__ bool last;
+
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicInc(&finished, gridDim.x - 1) == gridDim.x - 1; /* which also sets it back to 0 */
+        __threadfence();
+    }
+    __syncthreads();
+    return last;
+}
+
+__global__ void reduce(element *input, total *sums, size_t n)
+{
+    unsigned block = blockDim.x;
+    unsigned tid = threadIdx.x;
+    size_t tile = (size_t)block * WIDTH * LOADS, i = blockIdx.x * tile;
+    total sum = 0;
+
+    for (; i + tile <= n; i += gridDim.x * tile) {
+        const struct vector *vectors = (const struct vector *)(input + i);
+        struct vector v[LOADS];
+        for (unsigned load = 0; load < LOADS; load++)
+            v[load] = streaming_load(&vectors[load * block + tid]);
+        for (unsigned load = 0; load < LOADS; load++)
+            for (unsigned k = 0; k < WIDTH; k++)
+                sum += v[load].part[k];
+    }
+    for (i += tid * WIDTH; i < n; i += block * WIDTH) /* the last tile, if n cuts it */
+        for (size_t k = i; k < i + WIDTH && k < n; k++)
+            sum += input[k];
+    sum = block_sum(sum);
+    if (tid == 0)
+        sums[blockIdx.x] = sum;
+    if (gridDim.x > 1 && last_to_finish()) {
+        sum = 0;
+        for (unsigned b = tid; b < gridDim.x; b += block)
+            sum += sums[b];
+        sum = block_sum(sum);
+        if (tid == 0)
+            sums[0] = sum;
+    }
+}
+
+/* How many elements one block sums at a time. */
+static size_t tile_of(unsigned block)
+{
+    return (size_t)block * WIDTH * LOADS;
+}
+
+static unsigned launch(const struct reduction *r)
+{
+    unsigned threads = r->block;
+    unsigned grid = resident_blocks_for(r, tile_of(r->block));
+    size_t shared = 0;
+
+    reduce<<<grid, threads, shared>>>(r->input, r->sums, r->n);
+    return grid;
+}
+
+int main(int argc, char **argv)
+{
+    return harness_main(argc, argv, ONE_IN_ALL, tile_of, launch);
+}
