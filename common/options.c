@@ -101,7 +101,8 @@ static void parse_sizes(struct options *o, const char *value)
     do {
         if (!parse_range(&text, &o->sizes[o->size_ranges++]) || (*text != ',' && *text != '\0'))
             fail(BAD_USAGE,
-                 "--n '%s' is not a size; allowed are whole numbers from 0 to 2^40, powers (2^25), sums (2^20+7) and ranges (0-4096), "
+                 "--n '%s' is not a size; allowed are whole numbers from 0 to 2^40, powers (2^25), sums (2^20+7) and ranges "
+                 "(0-4096), "
                  "separated by commas",
                  value);
     } while (*text++ == ',');
