@@ -407,15 +407,16 @@ GRADE_SEED  ?=#              the inputs' seed; otherwise it is drawn, and printe
 SEED_FILE   ?=#              a hidden seed and hidden sizes
 GRADE_FLAGS ?=#              further options of exercises/grade.py
 GRADE = CC='$(CC)' NVCC='$(CUDA_NVCC)' CUDART_DIR='$(CUDA_RUNTIME)' python3 exercises/grade.py
-GRADE_OPTIONS := $(if $(strip $(GRADE_SEED)),--seed '$(strip $(GRADE_SEED))') $(if $(strip $(SEED_FILE)),--seed-file '$(strip $(SEED_FILE))') $(GRADE_FLAGS)
+quoted = '$(subst ','\'',$(1))'#    a word of the shell's, whatever stands in it
+GRADE_OPTIONS := $(if $(filter-out auto,$(DEVICE)),--device '$(strip $(DEVICE))') $(if $(strip $(GRADE_SEED)),--seed '$(strip $(GRADE_SEED))') $(if $(strip $(SEED_FILE)),--seed-file $(call quoted,$(strip $(SEED_FILE)))) $(GRADE_FLAGS)
 
 .PHONY: grade grade-all handout
 grade: $(EMULATOR)
-	@[ -n '$(EX)' ] || { echo 'say which exercise: make grade EX=NAME [FILE=my.cu]'; python3 exercises/grade.py list; exit 2; } >&2
-	@$(GRADE) one '$(EX)' $(if $(FILE),'$(FILE)') $(GRADE_OPTIONS)
+	@[ -n $(call quoted,$(EX)) ] || { echo 'say which exercise: make grade EX=NAME [FILE=my.cu]'; python3 exercises/grade.py list; exit 2; } >&2
+	@$(GRADE) one $(GRADE_OPTIONS) -- $(call quoted,$(EX)) $(if $(FILE),$(call quoted,$(FILE)))
 grade-all: $(EMULATOR)
-	@[ -n '$(SUBMISSIONS)' ] || { echo 'say where the submissions are: make grade-all SUBMISSIONS=FOLDER, with FOLDER/STUDENT/EXERCISE.cu' >&2; exit 2; }
-	@$(GRADE) all '$(SUBMISSIONS)' --out '$(strip $(OUT))' --jobs '$(strip $(JOBS))' $(GRADE_OPTIONS)
+	@[ -n $(call quoted,$(SUBMISSIONS)) ] || { echo 'say where the submissions are: make grade-all SUBMISSIONS=FOLDER, with FOLDER/STUDENT/EXERCISE.cu' >&2; exit 2; }
+	@$(GRADE) all --out $(call quoted,$(strip $(OUT))) --jobs '$(strip $(JOBS))' $(GRADE_OPTIONS) -- $(call quoted,$(SUBMISSIONS))
 
 # A copy for students: everything under version control except solutions, attempts to cheat and what tests them, and without
 # the folded answers (<details> ... </details>) of the lessons.

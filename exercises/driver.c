@@ -181,6 +181,7 @@ static void answer_time(const struct argument *a, unsigned repeat)
     enum { MOST = 1000 };
     static float times[MOST];
     cudaEvent_t start, stop;
+    struct cudaDeviceProp device;
     void *flush;
 
     repeat = repeat > MOST ? MOST : repeat;
@@ -197,7 +198,8 @@ static void answer_time(const struct argument *a, unsigned repeat)
         need("cudaEventElapsedTime", cudaEventElapsedTime(&times[i ? i - 1 : 0], start, stop));
     }
     qsort(times, repeat, sizeof *times, ascending);
-    fprintf(answers, "time_us %.3f\n", (double)times[repeat / 2] * 1000);
+    need("cudaGetDeviceProperties", cudaGetDeviceProperties(&device, 0));
+    fprintf(answers, "time_us %.3f %.3f\ndevice %s\n", (double)times[repeat / 2] * 1000, (double)times[0] * 1000, device.name);
     need("cudaFree", cudaFree(flush));
 }
 

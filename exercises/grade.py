@@ -75,7 +75,8 @@ class Exercise:
         words = dict(vars(spec_help))
         exec(compile((self.folder / "spec.py").read_text(), str(self.folder / "spec.py"), "exec"), words)
         self.title, self.cases, self.requirements = words["TITLE"], words["CASES"], words["REQUIREMENTS"]
-        self.inputs, self.expected, self.time_size = words["inputs"], words["expected"], words.get("TIME")
+        self.inputs, self.expected = words["inputs"], words["expected"]
+        self.time_size, self.time_beside = words.get("TIME"), words.get("TIME_BESIDE_STEP")
         self.structs = words.get("STRUCTS", {})
         self.parameters = self.read_prototype()
         self.most = sum(r.points for r in self.requirements)
@@ -119,34 +120,38 @@ class Exercise:
                 made.append(self.make_case(group, size, random.Random(f"{seed} {self.name} {group.name} {size}")))
         return made
 
-    def make_case(self, group, size, rng, repeat=0, times=1):
+    def make_case(self, group, size, rng):
         case = spec_help.Sizes(kind=group.kind, **size)
         inputs = self.inputs(rng, case)
-        arrays = {}
-        for kind, name, code in self.parameters:
-            if kind == "in":
-                arrays[name] = array.array(code, inputs[name]) # floats are rounded to what the device sees
+        arrays = {name: array.array(code, inputs[name]) for kind, name, code in self.parameters if kind == "in"} # floats as the device sees them
+        return self.place(group, case, arrays)
+
+    def make_timed_case(self, repeat):
+        """A large case for a GPU: a small one's input many times over, so that it is made in a moment."""
+        sizes, larger, times = self.time_size
+        group = next(c for c in self.cases if not c.kind)
+        small = self.make_case(group, sizes, random.Random(1))
+        case = spec_help.Sizes(kind=None, **{k: v * times if k == larger else v for k, v in sizes.items()})
+        return self.place(group, case, {name: a * times for name, a in small.arrays.items()}, repeat)
+
+    def place(self, group, case, arrays, repeat=0):
+        """The case as the driver takes it, and what must come out."""
         want = self.expected(case, **{name: a.tolist() for name, a in arrays.items()})
         header, data = [], []
         for kind, name, code in self.parameters:
             if kind == "in":
-                bytes_ = arrays[name].tobytes() * times
-                header.append(f"in {len(bytes_)} 0")
-                data.append(bytes_)
+                data.append(arrays[name].tobytes())
+                header.append(f"in {len(data[-1])} 0")
             elif kind == "out":
-                count = len(want[name]) * times # more than a single number needs
-                header.append(f"out {count * struct.calcsize('<' + code)} {poison(code)}")
+                header.append(f"out {len(want[name]) * struct.calcsize('<' + code)} {poison(code)}")
             else:
-                header.append(f"size {size[name] * (times if name == self.time_size_name() else 1)} 0")
-        return Case(group.name, case, want, header, data, repeat)
-
-    def time_size_name(self):
-        return self.time_size[1] if self.time_size else None
+                header.append(f"size {getattr(case, name)} 0")
+        return Case(group.name, case, want, header, data, arrays, repeat)
 
 
 class Case:
-    def __init__(self, group, sizes, want, header, data, repeat):
-        self.group, self.sizes, self.want, self.header, self.data, self.repeat = group, sizes, want, header, data, repeat
+    def __init__(self, group, sizes, want, header, data, arrays, repeat):
+        self.group, self.sizes, self.want, self.header, self.data, self.arrays, self.repeat = group, sizes, want, header, data, arrays, repeat
         self.elements = sizes.elements()
         self.input_bytes = sum(len(d) for d in data)
         self.label = ", ".join(f"{k} = {v}" for k, v in sizes.items() if k != "kind")
@@ -318,8 +323,8 @@ def build_anew(exercise, text, nvcc, driver, scratch):
 class Answer:
     """What one case gave: an error, or the bytes and the counters."""
 
-    def __init__(self, error=None, outs=(), counters=None, time_us=None):
-        self.error, self.outs, self.counters, self.time_us = error, list(outs), counters or {}, time_us
+    def __init__(self, error=None, outs=(), counters=None):
+        self.error, self.outs, self.counters, self.time_us, self.device = error, list(outs), counters or {}, None, None
 
 
 class Runner:
@@ -327,7 +332,7 @@ class Runner:
 
     def __init__(self, program, scratch, sandbox, gpu=None):
         self.program, self.scratch, self.sandbox, self.gpu = program, scratch, sandbox, gpu
-        self.left = CPU_SECONDS
+        self.left = WALL_SECONDS if gpu else CPU_SECONDS
         self.reports = []
 
     def run(self, cases, until_error=False, **settings):
@@ -357,14 +362,17 @@ class Runner:
         answer_read, answer_write = os.pipe()
         environment = {"PATH": "/usr/bin:/bin", "EMULATOR_THREADS": "1", "EMULATOR_TIMEOUT": str(INSTRUCTIONS), **settings}
         if self.gpu:
-            environment["LD_LIBRARY_PATH"] = self.gpu
+            environment = {"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": f"{self.gpu}:{os.environ.get('LD_LIBRARY_PATH', '')}".rstrip(":"),
+                           **{k: v for k, v in os.environ.items() if k.startswith(("CUDA_", "NVIDIA_"))}, **settings}
         before = os.times()
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             def arrange():
                 os.dup2(request_read, 103), os.dup2(answer_write, 104)
                 os.dup2(103, 3), os.dup2(104, 4)
                 os.closerange(5, 256)
-                if self.gpu is None:
+                if self.gpu: # the driver maps much memory, writes files of its own and starts threads
+                    limits(WALL_SECONDS, resource.RLIM_INFINITY, 256 << 20)()
+                else:
                     limits(int(math.ceil(self.left)), MEMORY, OUTPUT)()
                     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0)) # no fork; root is exempt, so grade as another user
             process = subprocess.Popen([*self.sandbox, str(self.program)], stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=self.scratch,
@@ -459,7 +467,9 @@ def parse_answers(text, nonces):
             elif word == "out":
                 a.outs.append(bytes.fromhex(rest))
             elif word == "time_us":
-                a.time_us = float(rest)
+                a.time_us = tuple(float(t) for t in rest.split()) # median, least
+            elif word == "device":
+                a.device = rest
         if a.error is None and not a.counters:
             break
         answers.append(a)
@@ -553,7 +563,8 @@ def judge(exercise, cases, source, sandbox=(), gpu=None, time_points=0):
             passed, what, limit = r.judge(measured)
             result["requirements"].append(outcome(r, passed, what, limit))
         if gpu:
-            result["time"] = time_it(exercise, cases, source, program, scratch, gpu)
+            with GPU_LOCK: # one at a time, or they would disturb each other's times
+                result["gpu"] = on_gpu(exercise, cases, source, program, work, gpu)
             if time_points:
                 add_time_requirement(result, time_points)
         result["score"] = sum(r["points"] for r in result["requirements"] if r["passed"])
@@ -585,41 +596,95 @@ def measure(exercise, cases, runner):
     return measured
 
 
-# ---- time, where there is a GPU ----
-def gpu_runtime():
-    """The folder of NVIDIA's runtime, if there is a GPU to use it on."""
-    folder = os.environ.get("CUDART_DIR", "")
-    return folder if os.path.exists("/dev/nvidiactl") and os.path.exists(os.path.join(folder, "libcudart.so.13")) else None
+# ---- on a GPU, where there is one ----
+GPU_LOCK = multiprocessing.Lock()
+REPEAT = 20                     # timed runs, of which the median counts
+SLOWER = 1.25                   # times the reference's median: the limit where a teacher gives points for time
 
 
-def time_it(exercise, cases, source, program, scratch, gpu):
-    """Microseconds of solve() for the submission and for the reference solution, on this machine, one after the other."""
-    if not exercise.time_size:
+def gpu_runtime(wish):
+    """The folder of NVIDIA's runtime where there is a GPU to use it on, else None. `wish`: auto, gpu (or this is impossible) or emulator."""
+    if wish == "emulator":
         return None
-    size, _, times = exercise.time_size
-    case = exercise.make_case(exercise.cases[0], size, random.Random(1), repeat=20, times=times)
-    timed = {}
-    solution = HERE / "solutions" / exercise.name / "reduce.cu"
-    programs = {"submission": program}
-    if solution.exists():
-        own = scratch / "reference"
-        own.mkdir()
-        programs["reference"] = build(exercise, solution, own)
-    for who, p in programs.items():
-        answer = Runner(p, scratch, [], gpu=gpu).run([case])[0]
-        timed[who] = answer.time_us if not answer.error else None
-        if answer.error:
-            timed[f"{who}_error"] = answer.error
-    return timed
+    folder = os.environ.get("CUDART_DIR", "")
+    missing = None
+    if not any(os.path.exists(f"/dev/{f}") for f in ("nvidiactl", "dxg")):
+        missing = "there is no NVIDIA GPU here (neither /dev/nvidiactl nor /dev/dxg)"
+    elif not os.path.exists(os.path.join(folder, "libcudart.so.13")):
+        missing = f"CUDART_DIR ({folder or 'not set'}) holds no libcudart.so.13 of NVIDIA's; `make grade` sets it"
+    if missing and wish == "gpu":
+        raise Impossible(missing)
+    return None if missing else folder
+
+
+def on_gpu(exercise, cases, source, program, scratch, gpu):
+    """On the GPU: are the results right there too, and how long solve() takes, beside the reference solution on the same GPU."""
+    found = {"wrong": None, "submission": None, "reference": None}
+    bad = [(c, why) for c, a in zip(cases, Runner(program, scratch, [], gpu).run(cases)) if (why := wrong_because(exercise, c, a))]
+    if bad:
+        found["wrong"] = f"{bad[0][0].label}: {bad[0][1]}   [{len(bad)} of {len(cases)} cases]"
+    elif exercise.time_size:
+        case = exercise.make_timed_case(REPEAT)
+        found["size"] = case.label
+        found["wrong"] = time_one(exercise, case, program, scratch, gpu, "submission", found)
+        solution = HERE / "solutions" / exercise.name / "reduce.cu"
+        if not found["wrong"] and solution.exists():
+            own = scratch / "reference"
+            own.mkdir()
+            found["reference_wrong"] = time_one(exercise, case, build(exercise, solution, own), scratch, gpu, "reference", found)
+            if exercise.time_beside:
+                found["beside"] = time_step(exercise.time_beside, case, scratch)
+    return found
+
+
+def time_one(exercise, case, program, scratch, gpu, who, found):
+    """Notes the times of one program; returns what is wrong with its results, for only right ones are timed."""
+    answer = Runner(program, scratch, [], gpu).run([case])[0]
+    why = wrong_because(exercise, case, answer)
+    if not why:
+        found[who], found["device"] = answer.time_us, answer.device
+    return why and f"{case.label}: {why}"
+
+
+def time_step(number, case, scratch):
+    """The ladder's step of this number, or the last before it that is here, on as many ints: (its name, its median in us or what is amiss)."""
+    steps = {int(p.parent.name[4:].split("_")[0]): p.parent for p in ROOT.glob("step*_*/reduce.cu")}
+    step = steps[max(k for k in steps if k <= number)]
+    if not (step / "run").exists():
+        return step.name, f"not built: make {step.name.split('_')[0]}"
+    table = scratch / "step.csv"
+    command = [step / "run", "--n", str(case.sizes.n), "--device", "gpu", "--repeat", str(REPEAT), "--quiet", "--csv", table]
+    status = subprocess.run(command, capture_output=True, check=False).returncode
+    rows = list(csv.DictReader(open(table))) if table.exists() else []
+    return step.name, float(rows[-1]["median_us"]) if status == 0 and rows else f"ended with status {status}"
 
 
 def add_time_requirement(result, points):
-    timed = result["time"] or {}
-    mine, reference = timed.get("submission"), timed.get("reference")
-    passed = bool(mine and reference and mine <= 1.25 * reference)
+    gpu = result["gpu"]
+    mine, reference = gpu["submission"], gpu["reference"]
+    passed = bool(mine and reference and mine[0] <= SLOWER * reference[0])
+    measured = f"median {mine[0]:.1f} us ({gpu['size']})" if mine else f"not timed: {gpu['wrong'] or 'this exercise has no size for it'}"
+    limit = f"at most {SLOWER * reference[0]:.1f} us" if reference else "there is no reference solution to compare with" if mine else ""
     result["most"] += points
-    result["requirements"].append({"name": "time", "text": "as fast as the reference on this GPU", "passed": passed, "points": points,
-                                   "measured": f"{mine} us", "limit": f"{reference and 1.25 * reference} us", "hint": "compare the counters with the limits above"})
+    result["requirements"].append({"name": "time", "text": f"at most {SLOWER} times as slow as the reference on this GPU", "passed": passed,
+                                   "points": points, "measured": measured, "limit": limit,
+                                   "hint": "compare the counters with the limits above, and the number of launches and of cudaMalloc with what is needed"})
+
+
+def gpu_lines(gpu):
+    """What a report says of the GPU."""
+    if gpu["wrong"]:
+        return [f"on this GPU it fails: {gpu['wrong']}"]
+    if not gpu["submission"]:
+        return ["on this GPU the results are right in every case, too"]
+    lines = [f"on {gpu['device']} the results are right in every case, too; {gpu['size']}, median of {REPEAT} (and the least), L2 cache flushed before each:",
+             f"    this file             {gpu['submission'][0]:>9.1f} us ({gpu['submission'][1]:.1f})"]
+    if reference := gpu["reference"]:
+        lines.append(f"    reference solution    {reference[0]:>9.1f} us ({reference[1]:.1f})   this file takes {gpu['submission'][0] / reference[0]:.2f} times as long")
+    if "beside" in gpu:
+        name, us = gpu["beside"]
+        lines.append(f"    {name:<22}{us:>9.1f} us   this file takes {gpu['submission'][0] / us:.2f} times as long" if isinstance(us, float) else f"    {name}: {us}")
+    return lines
 
 
 # ---- reports ----
@@ -634,10 +699,8 @@ def report(result, source, seed, out=sys.stdout):
         print(f"  {mark}  {r['points'] if r['passed'] else 0:>2}/{r['points']:<2}  {r['text']:<{width}}  {r['measured']}{limit}", file=out)
         if not r["passed"] and not result["refused"] and r["hint"]:
             print(f"                 hint: {r['hint']}", file=out)
-    timed = result.get("time")
-    if timed:
-        reference = f", the reference {timed['reference']} us" if timed.get("reference") else ""
-        print(f"\n  on this GPU: {timed.get('submission')} us{reference}   (median of 20; not graded unless the teacher asks)", file=out)
+    if result.get("gpu"):
+        print("\n  " + "\n  ".join(gpu_lines(result["gpu"])), file=out)
     print(f"\n  score: {result['score']} of {result['most']}", file=out)
 
 
@@ -719,7 +782,7 @@ def grade_one(options):
     if not source.is_file():
         raise Usage(f"there is no file {source}")
     seed, hidden = seeds_of(options)
-    gpu = gpu_runtime() if options.time != "no" else None
+    gpu = gpu_runtime(options.device)
     result = judge(exercise, exercise.make_cases(seed, hidden), source, shlex.split(options.sandbox), gpu, options.time_points)
     report(result, source, "hidden" if options.seed_file else seed)
     if options.gradescope:
@@ -754,7 +817,7 @@ def worker(job):
         exercise, cases = WORK[name]
         if Path(path).is_symlink() or Path(path).stat().st_size > 1 << 20:
             raise Refused("it is a link or larger than a megabyte", "hand in the file itself")
-        result = judge(exercise, cases, Path(path), WORK["sandbox"])
+        result = judge(exercise, cases, Path(path), WORK["sandbox"], WORK["gpu"], WORK["time_points"])
     except Exception as e: # one submission costs itself alone
         exercise = WORK[name][0]
         result = {"exercise": name, "title": exercise.title, "score": 0, "most": exercise.most,
@@ -790,13 +853,13 @@ def grade_all(options):
         seed = seed_before # a run that goes on keeps its inputs
     need_driver(nvcc_command())
     submissions = find_submissions(options.folder)
-    WORK["sandbox"] = shlex.split(options.sandbox)
+    WORK.update(sandbox=shlex.split(options.sandbox), gpu=gpu_runtime(options.device), time_points=options.time_points)
     for name in {s[1] for s in submissions}:
         WORK[name] = (e := Exercise(name)), e.make_cases(seed, hidden)
     grader = digest_of(HERE / "grade.py", HERE / "spec_help.py", HERE / "driver.c", HERE / "link.txt")
     jobs = []
     for student, name, path in submissions:
-        key = hashlib.sha256(f"{student}\0{name}\0{digest_of(path)}\0{WORK[name][0].digest()}\0{seed}\0{hidden}\0{grader}".encode()).hexdigest()[:24]
+        key = hashlib.sha256(f"{student}\0{name}\0{digest_of(path)}\0{WORK[name][0].digest()}\0{seed}\0{hidden}\0{options.time_points}\0{grader}".encode()).hexdigest()[:24]
         jobs.append((student, name, str(path), key))
     left = [j for j in jobs if j[3] not in done]
     print(f"{len(jobs)} submissions of {len({j[0] for j in jobs})} students; {len(jobs) - len(left)} graded before, {len(left)} to do (seed {'hidden' if options.seed_file else seed})")
@@ -849,14 +912,15 @@ def main():
     one.add_argument("--gradescope", metavar="FILE", help="write Gradescope's results.json")
     one.add_argument("--junit", metavar="FILE", help="write JUnit XML")
     one.add_argument("--json", metavar="FILE", help="write the result as JSON")
-    one.add_argument("--time", choices=["auto", "no"], default="auto", help="with a GPU: time it against the reference (default auto)")
-    one.add_argument("--time-points", type=int, default=0, metavar="P", help="points for being at most 1.25 times as slow as the reference")
     every.add_argument("folder", help="FOLDER/STUDENT/EXERCISE.cu")
     every.add_argument("--out", default="graded", help="folder of the results and the journal (default graded)")
     every.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     for p in (one, every):
         p.add_argument("--seed", type=int, help="default: drawn, and printed")
         p.add_argument("--seed-file", metavar="FILE", help="a hidden seed and hidden sizes, as JSON")
+        p.add_argument("--device", choices=["auto", "gpu", "emulator"], default="auto" if p is one else "emulator",
+                       help="auto: on a GPU too, where there is one, and timed against the reference; gpu: there must be one (default %(default)s)")
+        p.add_argument("--time-points", type=int, default=0, metavar="P", help=f"with a GPU: points for at most {SLOWER} times the reference's time")
         p.add_argument("--sandbox", default="", metavar="COMMAND", help="put before every submission's program")
     options = parser.parse_args()
     if options.command == "list":

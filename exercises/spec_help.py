@@ -6,7 +6,8 @@
     expected      function (case, parameter=list, …) -> {output: [value or (value, tolerance), …]}, in double precision or better
     REQUIREMENTS  right(…), silent(…), at_most(…), at_least(…)
     STRUCTS       optional: {struct's name: its layout in the letters of Python's struct module}
-    TIME          optional: (sizes, the size that is multiplied, by how much) for a run on a GPU
+    TIME          optional: (sizes, the size that is multiplied, by how much) for a run on a GPU, over the input many times
+    TIME_BESIDE_STEP   optional: the number of the ladder's step that is timed beside it, on as many ints
 
 Counters are those of common/emulator/counters.def, and launches, blocks, warps, block (threads, the largest)."""
 import itertools

@@ -1,6 +1,7 @@
 """The exercises: solutions earn all points, wrong submissions lose exactly the points that their first line says, attempts to cheat
 gain nothing, and the grader's outputs are what others read."""
 import csv
+import io
 import json
 import multiprocessing
 import os
@@ -145,6 +146,50 @@ def test_statuses(results, tmp_path):
     assert command("one", "max", tmp_path / "nothing.cu").returncode == 2
     (tmp_path / "seeds.json").write_text("42")
     assert command("one", "max", "--seed-file", tmp_path / "seeds.json").returncode == 2
+
+
+def on_gpu(name, file, gpu, size=None, time_points=2):
+    exercise = grade.Exercise(name)
+    exercise.time_size = size or exercise.time_size
+    return grade.judge(exercise, exercise.make_cases(SEED, {}), file, gpu=gpu, time_points=time_points)
+
+
+def reported(result):
+    text = io.StringIO()
+    grade.report(result, "mine.cu", SEED, text)
+    return text.getvalue()
+
+
+def test_times_beside_the_reference(results):
+    """The path for GPUs, with the emulator in a GPU's place: what it runs and says, not how fast."""
+    small, emulator = ({"n": 1000}, "n", 3), str(grade.EMULATOR)
+    result = on_gpu("memory_limit", SOLUTIONS / "memory_limit/reduce.cu", emulator, small)
+    assert result["gpu"]["wrong"] is None and result["gpu"]["size"] == "n = 3000" and result["most"] == 12
+    assert result["gpu"]["submission"][0] >= result["gpu"]["submission"][1] > 0 and result["gpu"]["reference"][0] > 0
+    assert re.match("step([0-9]|1[01])_", result["gpu"]["beside"][0])
+    said = reported(result)
+    assert "on Emulated H200 the results are right in every case, too; n = 3000, median of 20" in said
+    assert re.search(r"reference solution +\d+\.\d us .* this file takes \d+\.\d\d times as long", said)
+
+
+def test_what_is_wrong_on_a_gpu_is_not_timed(results):
+    result = on_gpu("max", SOLUTIONS / "max/wrong/identity_zero.cu", str(grade.EMULATOR), ({"n": 1000}, "n", 3))
+    assert result["gpu"]["submission"] is None and lost(result)["time"] == 2
+    assert "on this GPU it fails: n = 1: output[0] is 0" in reported(result)
+
+
+def test_a_gpu_that_is_wanted_has_to_be_there(monkeypatch, tmp_path):
+    monkeypatch.setattr(grade.os.path, "exists", lambda path: False)
+    assert grade.gpu_runtime("auto") is None and grade.gpu_runtime("emulator") is None
+    with pytest.raises(grade.Impossible, match="no NVIDIA GPU"):
+        grade.gpu_runtime("gpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", NAMES)
+def test_solution_is_right_on_a_gpu(name):
+    result = on_gpu(name, SOLUTIONS / name / "reduce.cu", grade.gpu_runtime("gpu"))
+    assert result["gpu"]["wrong"] is None and result["gpu"]["submission"] and result["gpu"]["reference"], result["gpu"]
 
 
 def test_what_does_not_compile_is_said(tmp_path):

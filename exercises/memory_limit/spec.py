@@ -32,3 +32,4 @@ REQUIREMENTS = [
     at_most("conflicts", 1, "no bank conflicts", "bank_conflicts", on="large", fewest=0, hint="neighbouring threads, neighbouring words"),
 ]
 TIME = ({"n": 65536}, "n", 1024)
+TIME_BESIDE_STEP = 11

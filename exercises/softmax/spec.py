@@ -34,4 +34,4 @@ REQUIREMENTS = [
     at_most("reads", 1, "one pass: every element is read from global memory once", "global_load_sectors", on="large",
             fewest=lambda m: math.ceil(m.n / 8), times=1.15, hint="largest and sum in the same pass"),
 ]
-TIME = ({"n": 65536}, "n", 256)
+TIME = ({"n": 65536}, "n", 4)  # n as README.md allows it
