@@ -410,13 +410,20 @@ GRADE = CC='$(CC)' NVCC='$(CUDA_NVCC)' CUDART_DIR='$(CUDA_RUNTIME)' python3 exer
 quoted = '$(subst ','\'',$(1))'#    a word of the shell's, whatever stands in it
 GRADE_OPTIONS := $(if $(filter-out auto,$(DEVICE)),--device '$(strip $(DEVICE))') $(if $(strip $(GRADE_SEED)),--seed '$(strip $(GRADE_SEED))') $(if $(strip $(SEED_FILE)),--seed-file $(call quoted,$(strip $(SEED_FILE)))) $(GRADE_FLAGS)
 
-.PHONY: grade grade-all handout
+.PHONY: grade grade-all grade-class-demo test-exercises handout
 grade: $(EMULATOR)
 	@[ -n $(call quoted,$(EX)) ] || { echo 'say which exercise: make grade EX=NAME [FILE=my.cu]'; python3 exercises/grade.py list; exit 2; } >&2
 	@$(GRADE) one $(GRADE_OPTIONS) -- $(call quoted,$(EX)) $(if $(FILE),$(call quoted,$(FILE)))
 grade-all: $(EMULATOR)
 	@[ -n $(call quoted,$(SUBMISSIONS)) ] || { echo 'say where the submissions are: make grade-all SUBMISSIONS=FOLDER, with FOLDER/STUDENT/EXERCISE.cu' >&2; exit 2; }
 	@$(GRADE) all --out $(call quoted,$(strip $(OUT))) --jobs '$(strip $(JOBS))' $(GRADE_OPTIONS) -- $(call quoted,$(SUBMISSIONS))
+
+# 200 submissions of all kinds, graded without and with interruptions, and compared.
+grade-class-demo: $(EMULATOR)
+	@CC='$(CC)' NVCC='$(CUDA_NVCC)' python3 tests/class_of_200.py --jobs '$(strip $(JOBS))'
+# Solutions earn all points, wrong submissions lose what they should, attempts to cheat gain nothing; `make test` does this too.
+test-exercises: $(EMULATOR)
+	@$(PYTEST) -q tests/test_exercises.py -m 'not gpu and not slow'
 
 # A copy for students: everything under version control except solutions, attempts to cheat and what tests them, and without
 # the folded answers (<details> ... </details>) of the lessons.

@@ -10,14 +10,17 @@ the expected values and compares; the submission sees neither. Each exercise's s
 Exit status: 0 full marks, 1 points lost, 2 bad usage, 3 grading is not possible here."""
 import argparse
 import array
+import contextlib
 import csv
 import ctypes
+import fcntl
 import fnmatch
 import hashlib
 import inspect
 import json
 import math
 import multiprocessing
+import multiprocessing.connection
 import os
 import random
 import re
@@ -26,6 +29,7 @@ import select
 import shlex
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import sys
@@ -40,13 +44,16 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUILD = ROOT / "build" / "exercises"
 EMULATOR = ROOT / "build" / "emulator"
+STANDARDS = (["-std=c++14"], [])    # with C++14 the headers take a third less time; what needs more gets the compiler's own default
 FLAGS = ["-O3", "-lineinfo", "-gencode", "arch=compute_75,code=compute_75", "--compress-mode=none"]
 
 # What one submission may use. Instructions are the measure of work; the seconds are a last resort against loops in host code.
-INSTRUCTIONS = 8_000_000        # a warp
+INSTRUCTIONS = 8_000_000        # a warp, in one launch
+ALL_INSTRUCTIONS = 100_000_000  # warp instructions, all cases of a submission together
 CPU_SECONDS = 20                # all runs of a submission together
-WALL_SECONDS = 120              # one process
-COMPILE_SECONDS = 120
+WALL_SECONDS = 120              # the same, for programs that wait
+COMPILE_SECONDS = 60            # of processor time, one process of the compiler
+SOURCE = 1 << 20                # bytes of the file
 MEMORY = 2 << 30
 OUTPUT = 1 << 20                # bytes on stdout and stderr
 CHECKED = 6000                  # elements: cases up to here also run with each check that must be silent
@@ -56,6 +63,9 @@ CODES = {"int": "i", "unsigned": "I", "float": "f", "double": "d", "long long": 
 
 # How a finding of each check reads, for cases that fail without the check too.
 SAYS = {"race": re.compile("race on"), "sync": re.compile("synchronisation|barrier|shuffle"), "init": re.compile("nothing wrote|never written")}
+
+
+LIBC = ctypes.CDLL(None)
 
 
 class Usage(Exception):
@@ -183,6 +193,10 @@ class Refused(Exception):
     """The submission cannot be run: why, and what to do."""
 
 
+class Stopped(Refused):
+    """The compiler was ended by a limit, which on another day it may keep."""
+
+
 def nvcc_command():
     nvcc = os.environ.get("NVCC") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     if not shutil.which(nvcc):
@@ -192,6 +206,7 @@ def nvcc_command():
 
 def limits(cpu, memory, output):
     def set_them():
+        end_with_parent(signal.SIGKILL)
         resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (output, output))
@@ -199,11 +214,16 @@ def limits(cpu, memory, output):
     return set_them
 
 
+def end_with_parent(how):
+    """Whatever happens to the grader, what it started does not stay behind."""
+    with contextlib.suppress(OSError, AttributeError):
+        LIBC.prctl(1, how) # PR_SET_PDEATHSIG
+
+
 def kill_group(process):
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    process.wait()
 
 
 def tool(command, scratch, seconds=COMPILE_SECONDS):
@@ -215,8 +235,8 @@ def tool(command, scratch, seconds=COMPILE_SECONDS):
             status = process.wait(timeout=4 * seconds)
         except subprocess.TimeoutExpired:
             status = -signal.SIGKILL
-        kill_group(process)
-        process.wait()
+        finally:
+            kill_group(process)
         out.seek(0)
         return status, out.read(OUTPUT).decode(errors="replace")
 
@@ -246,6 +266,20 @@ def need_driver(nvcc):
     return target
 
 
+def was_stopped(status, said):
+    return status < 0 or bool(re.search(r"died due to signal|Killed|out of memory|annot allocate|signal terminated program|limit exceeded", said))
+
+
+def check_headers(listed, own, nvcc):
+    """Refuses a file that includes others than the toolkit's and the system's: the solutions, say, or what somebody else handed in."""
+    own = {os.path.realpath(f) for f in own}
+    toolkit = os.path.realpath(Path(shutil.which(nvcc)).resolve().parent.parent) + "/"
+    for name in re.findall(r"(?:\\.|[^\s\\])+", listed.partition(" : ")[2].replace("\\\n", " ")):
+        file = os.path.realpath(re.sub(r"\\(.)", r"\1", name))
+        if file not in own and not file.startswith(toolkit):
+            raise Refused(f"it includes {Path(file).name}, which is neither exercise.h nor a header of CUDA, C or C++", "hand in one file that stands alone")
+
+
 def check_symbols(object_, scratch):
     """Refuses host code that calls what no submission needs; returns the redirections for objcopy."""
     _, listing = tool(["nm", "-P", str(object_)], scratch)
@@ -256,10 +290,10 @@ def check_symbols(object_, scratch):
     rules, redirections = read_link_rules(), []
     forbidden = []
     for name, kind in symbols:
-        if kind not in "Uwv":
+        if kind not in "Uwv": # w, v: weak, which the linker resolves all the same
             continue
         rule = next((p for p in rules if fnmatch.fnmatchcase(name, p)), None)
-        if rule is None and kind == "U":
+        if rule is None:
             forbidden.append(name)
         elif rule and rules[rule]:
             redirections.append(f"--redefine-sym={name}={rules[rule]}")
@@ -284,7 +318,7 @@ def build(exercise, source, scratch):
     text = source.read_bytes()
     key = hashlib.sha256(b"\0".join([text, (exercise.folder / "exercise.h").read_bytes(), driver.name.encode(), (HERE / "link.txt").read_bytes(),
                                      inspect.getsource(build_anew).encode(), inspect.getsource(check_symbols).encode(), nvcc.encode(),
-                                     repr(FLAGS).encode()])).hexdigest()[:32]
+                                     repr((STANDARDS, FLAGS)).encode()])).hexdigest()[:32]
     program, verdict = BUILD / "programs" / key, BUILD / "programs" / f"{key}.refused"
     if verdict.exists():
         raise Refused(*json.loads(verdict.read_text()))
@@ -294,7 +328,8 @@ def build(exercise, source, scratch):
     try:
         new = build_anew(exercise, text, nvcc, driver, scratch)
     except Refused as e:
-        verdict.write_text(json.dumps(e.args))
+        if not isinstance(e, Stopped): # another time it may do
+            verdict.write_text(json.dumps(e.args))
         raise
     shutil.copy(new, f"{program}-{os.getpid()}")
     os.replace(f"{program}-{os.getpid()}", program)
@@ -302,12 +337,21 @@ def build(exercise, source, scratch):
 
 
 def build_anew(exercise, text, nvcc, driver, scratch):
-    copy, object_, mine, program = (scratch / f for f in ("reduce.cu", "reduce.o", "submission.o", "program"))
+    copy, object_, mine, program, headers = (scratch / f for f in ("reduce.cu", "reduce.o", "submission.o", "program", "headers.d"))
     copy.write_bytes(text)
-    status, said = tool([nvcc, *FLAGS, "-include", str(exercise.folder / "exercise.h"), "-I", str(exercise.folder), "-c", str(copy), "-o", str(object_)], scratch)
+    for standard in STANDARDS:
+        status, said = tool([nvcc, *standard, *FLAGS, "-include", str(exercise.folder / "exercise.h"), "-I", str(exercise.folder),
+                             "-MMD", "-MF", str(headers), "-c", str(copy), "-o", str(object_)], scratch)
+        if status == 0 or was_stopped(status, said):
+            break
+    if headers.exists():
+        check_headers(headers.read_text(errors="replace"), {copy, exercise.folder / "exercise.h"}, nvcc)
+    if was_stopped(status, said):
+        raise Stopped(f"the compiler was stopped: more than {COMPILE_SECONDS} s, 4 GiB of memory or 64 MiB of code",
+                      "does a template or a macro ever end? Is a large array initialised?")
     if status or not object_.exists():
         said = said.replace(str(scratch) + "/", "").strip()
-        raise Refused("it does not compile:\n" + "\n".join(said.splitlines()[:20]), "the first message of the compiler usually names the cause")
+        raise Refused("it does not compile:\n" + "\n".join(said.splitlines()[:20])[:4000], "the first message of the compiler usually names the cause")
     redirections = check_symbols(object_, scratch)
     # Only solve() stays visible: a main, malloc or cudaMalloc of the submission's own replaces nothing.
     status, said = tool(["objcopy", "--keep-global-symbol=solve", *redirections, str(object_), str(mine)], scratch)
@@ -333,6 +377,7 @@ class Runner:
     def __init__(self, program, scratch, sandbox, gpu=None):
         self.program, self.scratch, self.sandbox, self.gpu = program, scratch, sandbox, gpu
         self.left = WALL_SECONDS if gpu else CPU_SECONDS
+        self.deadline = time.monotonic() + WALL_SECONDS
         self.reports = []
 
     def run(self, cases, until_error=False, **settings):
@@ -340,7 +385,7 @@ class Runner:
         answers, secret = [], random.SystemRandom()
         while len(answers) < len(cases):
             rest = cases[len(answers):]
-            if self.left < 1:
+            if self.left < 1 or time.monotonic() > self.deadline:
                 answers += [Answer("not run: the time allowed for this submission is used up")] * len(rest)
                 break
             nonces = [f"{secret.getrandbits(64):016x}" for _ in rest]
@@ -378,13 +423,11 @@ class Runner:
             process = subprocess.Popen([*self.sandbox, str(self.program)], stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=self.scratch,
                                        env=environment, start_new_session=True, close_fds=False, preexec_fn=arrange)
             os.close(request_read), os.close(answer_write)
-            text, in_time = converse(request_write, answer_read, requests, time.monotonic() + WALL_SECONDS)
-            if in_time and wait_briefly(process):
-                ended = how_it_ended(process.returncode)
-            else:
-                ended = "it did not end"
-            kill_group(process)
-            process.wait()
+            try:
+                text, in_time = converse(request_write, answer_read, requests, self.deadline)
+                ended = how_it_ended(process.returncode) if in_time and wait_briefly(process) else "it did not end"
+            finally:
+                kill_group(process)
             err.seek(0)
             said = err.read(OUTPUT).decode(errors="replace")
         after = os.times()
@@ -551,10 +594,7 @@ def judge(exercise, cases, source, sandbox=(), gpu=None, time_points=0):
         try:
             program = build(exercise, source, scratch)
         except Refused as e:
-            result["refused"] = {"why": e.args[0], "hint": e.args[1]}
-            for r in exercise.requirements:
-                result["requirements"].append(outcome(r, False, "not run", ""))
-            return result
+            return not_run(exercise, *e.args)
         work = scratch / "work"
         work.mkdir()
         runner = Runner(program, work, list(sandbox))
@@ -573,6 +613,11 @@ def judge(exercise, cases, source, sandbox=(), gpu=None, time_points=0):
         shutil.rmtree(scratch, ignore_errors=True)
 
 
+def not_run(exercise, why, hint):
+    return {"exercise": exercise.name, "title": exercise.title, "score": 0, "most": exercise.most, "refused": {"why": why, "hint": hint},
+            "requirements": [outcome(r, False, "not run", "") for r in exercise.requirements]}
+
+
 def outcome(r, passed, what, limit):
     return {"name": r.name, "text": r.text, "passed": bool(passed), "points": r.points, "measured": what, "limit": limit, "hint": r.hint}
 
@@ -581,9 +626,12 @@ def measure(exercise, cases, runner):
     """Every case twice, with blocks and warps in both orders; then the small ones again under each check that must be silent."""
     plain = runner.run(cases, EMULATOR_CHECK="none")
     backwards = runner.run(cases, EMULATOR_CHECK="none", EMULATOR_SCHEDULE="reversed")
-    measured = spec_help.Measured()
+    measured, spent = spec_help.Measured(), 0
     for case, first, second in zip(cases, plain, backwards):
         why = wrong_because(exercise, case, first)
+        spent += first.counters.get("warp_instructions", 0)
+        if not why and spent > ALL_INSTRUCTIONS:
+            why = f"the cases up to here took {spent:.0f} warp instructions; {ALL_INSTRUCTIONS} are allowed for all together"
         if not why and (why := wrong_because(exercise, case, second)):
             why += " (when blocks and warps run in the opposite order)"
         measured.add(case.group, case, why, first.counters)
@@ -737,10 +785,10 @@ def junit(results):
     return "\n".join([*lines, "</testsuites>", ""])
 
 
-def write_class(out, entries):
+def write_class(out, everybody, entries):
     """class.csv, results.xml and a results.json a student, from the journal."""
     names = [n for n in exercise_names() if any(e["result"]["exercise"] == n for e in entries)]
-    students = sorted({e["student"] for e in entries})
+    students = sorted({e["student"] for e in entries} | set(everybody))
     by = {(e["student"], e["result"]["exercise"]): e["result"] for e in entries}
     with open(out / "class.csv", "w", newline="") as f:
         table = csv.writer(f)
@@ -781,6 +829,8 @@ def grade_one(options):
     source = Path(options.file or exercise.folder / "reduce.cu")
     if not source.is_file():
         raise Usage(f"there is no file {source}")
+    if source.stat().st_size > SOURCE:
+        raise Usage(f"{source} is larger than a megabyte")
     seed, hidden = seeds_of(options)
     gpu = gpu_runtime(options.device)
     result = judge(exercise, exercise.make_cases(seed, hidden), source, shlex.split(options.sandbox), gpu, options.time_points)
@@ -794,36 +844,98 @@ def grade_one(options):
     return 0 if result["score"] == result["most"] else 1
 
 
+def printable(name):
+    """A file's name as text, whatever its bytes are."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in os.fsencode(name).decode(errors="backslashreplace"))
+
+
 def find_submissions(folder):
-    """(student, exercise, file): FOLDER/STUDENT/EXERCISE.cu or FOLDER/STUDENT/EXERCISE/reduce.cu."""
-    found, strange = [], []
+    """The students, and (student, exercise, file): FOLDER/STUDENT/EXERCISE.cu or FOLDER/STUDENT/EXERCISE/reduce.cu."""
+    students, found = [], {}
     names = set(exercise_names())
-    for student in sorted(p for p in Path(folder).iterdir() if p.is_dir()):
-        for f in sorted([*student.glob("*.cu"), *student.glob("*/reduce.cu")]):
+    for student in sorted(p for p in Path(folder).iterdir() if p.is_dir() and not p.is_symlink()):
+        students.append(who := printable(student.name))
+        for f in sorted([*student.glob("*/reduce.cu"), *(p for p in student.iterdir() if p.suffix.lower() == ".cu")]):
             name = f.stem if f.parent == student else f.parent.name
-            (found if name in names else strange).append((student.name, name, f))
-    for student, name, f in strange:
-        print(f"not graded: {f}: there is no exercise {name!r}", file=sys.stderr)
-    return found
+            if name not in names:
+                print(f"not graded: {printable(f)}: there is no exercise {printable(name)!r}", file=sys.stderr)
+            elif (who, name) in found:
+                print(f"not graded: {printable(found[who, name])}, for there is {printable(f)} too", file=sys.stderr)
+            if name in names:
+                found[who, name] = f # sorted: EXERCISE.cu comes after EXERCISE/reduce.cu, and is what is graded
+        if not any(w == who for w, _ in found):
+            print(f"nothing to grade: {printable(student)}", file=sys.stderr)
+    return students, [(who, name, f) for (who, name), f in found.items()]
+
+
+def objection(path):
+    """Why a file is not even opened: links lead elsewhere, pipes and devices have no end."""
+    try:
+        info, folder = path.lstat(), path.parent.lstat()
+    except OSError as e:
+        return f"it cannot be read ({e.strerror})"
+    if not stat.S_ISREG(info.st_mode) or not stat.S_ISDIR(folder.st_mode):
+        return "it is a link, a folder or a device"
+    if info.st_size > SOURCE:
+        return "it is larger than a megabyte"
+    return None if os.access(path, os.R_OK) else "it cannot be read"
 
 
 WORK = {}
 
 
-def worker(job):
-    """One submission in a worker process. Whatever happens in it, it is an entry of the journal."""
+def grade_job(job):
+    """The entry of the journal for one submission. What goes wrong with the grader itself is tried again by the next run."""
     student, name, path, key = job
+    exercise, cases = WORK[name]
+    entry = {"student": student, "key": key}
     try:
-        exercise, cases = WORK[name]
-        if Path(path).is_symlink() or Path(path).stat().st_size > 1 << 20:
-            raise Refused("it is a link or larger than a megabyte", "hand in the file itself")
-        result = judge(exercise, cases, Path(path), WORK["sandbox"], WORK["gpu"], WORK["time_points"])
+        if why := objection(path):
+            return entry | {"result": not_run(exercise, why, "hand in the file itself")}
+        return entry | {"result": judge(exercise, cases, path, WORK["sandbox"], WORK["gpu"], WORK["time_points"])}
     except Exception as e: # one submission costs itself alone
-        exercise = WORK[name][0]
-        result = {"exercise": name, "title": exercise.title, "score": 0, "most": exercise.most,
-                  "refused": {"why": f"it could not be graded: {e}", "hint": "look at this one by hand"},
-                  "requirements": [outcome(r, False, "not run", "") for r in exercise.requirements]}
-    return {"student": student, "key": key, "result": result}
+        return not_graded(job, f"{type(e).__name__}: {e}")
+
+
+def not_graded(job, why):
+    return {"student": job[0], "key": job[3], "again": True,
+            "result": not_run(WORK[job[1]][0], f"it could not be graded: {why}", "the same command tries it again; look at this one by hand")}
+
+
+def work_on(job, pipe):
+    """The process of one submission. The interruption is the main process's to handle; if that is killed, this one goes too, tidily."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    end_with_parent(signal.SIGTERM)
+    pipe.send_bytes(json.dumps(grade_job(job)).encode())
+
+
+def graded(jobs, most):
+    """The entries of the journal as they come, each from a process of its own: whatever a submission does to it is its own loss."""
+    fork, waiting, running = multiprocessing.get_context("fork"), jobs[::-1], {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < most:
+                here, there = fork.Pipe(duplex=False)
+                process = fork.Process(target=work_on, args=(waiting[-1], there))
+                process.start()
+                running[here] = waiting.pop(), process
+                there.close()
+            for here in multiprocessing.connection.wait(list(running)):
+                job, process = running[here]
+                try:
+                    entry = json.loads(here.recv_bytes())
+                except (EOFError, OSError, ValueError):
+                    entry = not_graded(job, "the process that graded it was killed")
+                process.join()
+                del running[here]
+                here.close()
+                yield entry
+    finally:
+        for _, process in running.values():
+            process.terminate()
+        for _, process in running.values():
+            process.join()
 
 
 def read_journal(path):
@@ -833,6 +945,8 @@ def read_journal(path):
         try:
             entry = json.loads(line)
         except ValueError:
+            continue
+        if entry.get("again"):
             continue
         if "key" in entry:
             entries[entry["key"]] = entry
@@ -852,36 +966,63 @@ def grade_all(options):
     if not options.seed_file and options.seed is None and seed_before is not None:
         seed = seed_before # a run that goes on keeps its inputs
     need_driver(nvcc_command())
-    submissions = find_submissions(options.folder)
+    students, submissions = find_submissions(options.folder)
     WORK.update(sandbox=shlex.split(options.sandbox), gpu=gpu_runtime(options.device), time_points=options.time_points)
     for name in {s[1] for s in submissions}:
         WORK[name] = (e := Exercise(name)), e.make_cases(seed, hidden)
-    grader = digest_of(HERE / "grade.py", HERE / "spec_help.py", HERE / "driver.c", HERE / "link.txt")
-    jobs = []
-    for student, name, path in submissions:
-        key = hashlib.sha256(f"{student}\0{name}\0{digest_of(path)}\0{WORK[name][0].digest()}\0{seed}\0{hidden}\0{options.time_points}\0{grader}".encode()).hexdigest()[:24]
-        jobs.append((student, name, str(path), key))
+    jobs = [(*s, key_of(*s, seed, hidden, options)) for s in submissions]
     left = [j for j in jobs if j[3] not in done]
-    print(f"{len(jobs)} submissions of {len({j[0] for j in jobs})} students; {len(jobs) - len(left)} graded before, {len(left)} to do (seed {'hidden' if options.seed_file else seed})")
-    start, ended = time.monotonic(), 0
-    with open(journal, "a+b") as log:
+    print(f"{len(jobs)} submissions of {len({j[0] for j in jobs})} students; {len(jobs) - len(left)} graded before, {len(left)} to do "
+          f"(seed {'hidden' if options.seed_file else seed})", flush=True)
+    start, ended, again = time.monotonic(), 0, 0
+    with open(journal, "a+b") as log, own_temporary_folder():
+        lock(log, out)
         end_partial_line(log)
         if seed != seed_before:
             log.write(json.dumps({"seed": seed}).encode() + b"\n")
-        with multiprocessing.get_context("fork").Pool(options.jobs, initializer=start_worker) as pool:
-            for entry in pool.imap_unordered(worker, left):
+        with contextlib.closing(graded(left, max(1, options.jobs))) as entries:
+            for entry in entries:
                 done[entry["key"]] = entry
                 log.write(json.dumps(entry).encode() + b"\n")
                 log.flush()
                 os.fsync(log.fileno())
                 ended += 1
+                again += entry.get("again", False)
                 r = entry["result"]
                 print(f"  [{ended}/{len(left)}] {entry['student']}: {r['exercise']} {r['score']} of {r['most']}{' (not run)' if r['refused'] else ''}", flush=True)
-    seconds = time.monotonic() - start
-    write_class(out, [done[j[3]] for j in jobs])
+        seconds = time.monotonic() - start
+        write_class(out, students, [done[j[3]] for j in jobs])
     rate = f", {60 * ended / seconds:.0f} a minute" if ended else ""
     print(f"{ended} graded in {seconds:.0f} s{rate}; see {out}/class.csv, {out}/results.xml, {out}/students/*/results.json")
-    return 0
+    if again:
+        print(f"{again} could not be graded, and the same command tries them again; class.csv has 0 for them: grep '\"again\"' {journal}", file=sys.stderr)
+    return 3 if again else 0
+
+
+def key_of(student, name, path, seed, hidden, options):
+    """What an entry of the journal depends on: when any of it changes, the submission is graded anew."""
+    grader = digest_of(HERE / "grade.py", HERE / "spec_help.py", HERE / "driver.c", HERE / "link.txt")
+    text = objection(path) or digest_of(path)
+    return hashlib.sha256(f"{student}\0{name}\0{text}\0{WORK[name][0].digest()}\0{seed}\0{hidden}\0{options.time_points}\0{grader}".encode()).hexdigest()[:24]
+
+
+def lock(log, out):
+    try:
+        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise Usage(f"another run writes to {out}; wait for it, or say another folder") from None
+
+
+@contextlib.contextmanager
+def own_temporary_folder():
+    """What submissions leave in it goes when the run ends, even where a process of ours could not tidy up."""
+    with tempfile.TemporaryDirectory(prefix="grade-all-", ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o755)
+        before, tempfile.tempdir = tempfile.tempdir, folder
+        try:
+            yield
+        finally:
+            tempfile.tempdir = before
 
 
 def end_partial_line(log):
@@ -891,15 +1032,6 @@ def end_partial_line(log):
         log.seek(size - 1)
         if log.read(1) != b"\n":
             log.write(b"\n")
-
-
-def start_worker():
-    """The interruption is the main process's to handle; if that is killed, its workers go too."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM) # PR_SET_PDEATHSIG
-    except (OSError, AttributeError):
-        pass
 
 
 def main():
@@ -923,6 +1055,8 @@ def main():
         p.add_argument("--time-points", type=int, default=0, metavar="P", help=f"with a GPU: points for at most {SLOWER} times the reference's time")
         p.add_argument("--sandbox", default="", metavar="COMMAND", help="put before every submission's program")
     options = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")
+    sys.stderr.reconfigure(errors="backslashreplace")
     if options.command == "list":
         print("\n".join(f"{n:<14} {Exercise(n).title}" for n in exercise_names()))
         return 0

@@ -1,16 +1,19 @@
 """The exercises: solutions earn all points, wrong submissions lose exactly the points that their first line says, attempts to cheat
 gain nothing, and the grader's outputs are what others read."""
 import csv
+import fcntl
 import io
 import json
 import multiprocessing
 import os
 import re
+import signal
 import sys
 import tarfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import class_of_200
 import pytest
 from conftest import BUILD, ROOT, run
 
@@ -27,7 +30,7 @@ EXERCISES = {n: grade.Exercise(n) for n in NAMES}
 
 def judge(job):
     name, path = job
-    grade.CPU_SECONDS = 5 if path in CHEATS else 60
+    grade.CPU_SECONDS = 2 if path in CHEATS else 60
     return grade.judge(EXERCISES[name], EXERCISES[name].make_cases(SEED, {}), path)
 
 
@@ -234,6 +237,12 @@ def test_class_and_its_files(results, tmp_path):
 
 
 def test_an_interrupted_run_goes_on(results, tmp_path):
+    files = [("max", SOLUTIONS / "max" / f) for f in ("reduce.cu", "wrong/nan_wins.cu", "wrong/block_tail.cu", "wrong/identity_zero.cu")]
+    files += [("any_n", SOLUTIONS / "any_n" / f) for f in ("reduce.cu", "wrong/runs.cu", "wrong/int_wraps.cu", "wrong/empty_grid.cu", "wrong/not_cleared.cu")]
+    assert class_of_200.compare(tmp_path, files, jobs=1, token="") == []
+
+
+def test_a_journal_cut_off_in_a_line_goes_on(results, tmp_path):
     make_class(tmp_path / "handed_in")
     out = tmp_path / "out"
     everything = ["all", tmp_path / "handed_in", "--out", out]
@@ -246,6 +255,79 @@ def test_an_interrupted_run_goes_on(results, tmp_path):
     assert (out / "class.csv").read_text() == whole
     (tmp_path / "handed_in/bob/max.cu").write_text((SOLUTIONS / "max/reduce.cu").read_text())
     assert "5 graded before, 1 to do" in command(*everything).stdout # a file handed in anew is graded anew
+
+
+STRANGE_NAMES = [b"--seed", b"-o", b"a b  c", b"caf\xe9", b"new\nline", b"o'hara $HOME `id` \"q\"", "\u00fcn\u00efcode".encode()]
+
+
+def test_names_and_bytes_of_any_kind(results, tmp_path):
+    right = (SOLUTIONS / "any_n/reduce.cu").read_bytes()
+    for name in STRANGE_NAMES:
+        student = os.path.join(os.fsencode(tmp_path / "in"), name)
+        os.makedirs(student)
+        Path(os.fsdecode(student), "any_n.cu").write_bytes(right)
+    for student, file, text in (("bytes", "any_n.cu", right + b"// caf\xe9 \xff\xfe\0\n"), ("capitals", "any_n.CU", right), ("other", "Any_N.cu", right), ("notes", "notes.txt", b"")):
+        (tmp_path / "in" / student).mkdir()
+        (tmp_path / "in" / student / file).write_bytes(text)
+    done = command("all", tmp_path / "in", "--out", tmp_path / "out", "--jobs", 2, LC_ALL="C")
+    assert done.returncode == 0, done.stderr
+    assert "there is no exercise 'Any_N'" in done.stderr and "nothing to grade: " in done.stderr
+    rows = {r["student"]: r["any_n"] for r in csv.DictReader(open(tmp_path / "out/class.csv")) if r["student"] != "(most)"}
+    assert rows.pop("other") == rows.pop("notes") == ""
+    assert len(rows) == len(STRANGE_NAMES) + 2 and set(rows.values()) == {"10"}
+    assert "caf\\xe9" in rows and "new\\x0aline" in rows
+
+
+def test_what_is_not_a_file_of_its_own_is_not_opened(tmp_path):
+    folders = {n: tmp_path / "in" / n for n in ("device", "pipe", "folder", "dangling", "borrowed", "large")}
+    for folder in folders.values():
+        folder.mkdir(parents=True)
+    (folders["device"] / "max.cu").symlink_to("/dev/zero")
+    os.mkfifo(folders["pipe"] / "max.cu")
+    (folders["folder"] / "max.cu").mkdir()
+    (folders["dangling"] / "max.cu").symlink_to(tmp_path / "nowhere")
+    (folders["borrowed"] / "max").symlink_to(SOLUTIONS / "max")
+    (folders["large"] / "max.cu").write_text("//" + " " * (1 << 20))
+    (tmp_path / "in/friend").symlink_to(folders["large"])
+    done = command("all", tmp_path / "in", "--out", tmp_path / "out", "--jobs", 2)
+    assert done.returncode == 0, done.stderr
+    rows = {r["student"]: r["max"] for r in csv.DictReader(open(tmp_path / "out/class.csv"))}
+    assert {n: rows[n] for n in folders} == dict.fromkeys(folders, "0") and "friend" not in rows
+
+
+def test_a_killed_grader_process_costs_one_submission_and_is_tried_again(monkeypatch):
+    def judge_or_die(exercise, cases, path, *rest):
+        if path.name == "dies.cu":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return grade.not_run(exercise, "so that this is quick", "")
+    monkeypatch.setattr(grade, "judge", judge_or_die)
+    monkeypatch.setattr(grade, "objection", lambda path: None)
+    monkeypatch.setattr(grade, "WORK", {"max": (EXERCISES["max"], []), "sandbox": [], "gpu": None, "time_points": 0})
+    entries = {e["student"]: e for e in grade.graded([(f, "max", Path(f"{f}.cu"), f) for f in ("lives", "dies", "lives_too")], 2)}
+    assert set(entries) == {"lives", "dies", "lives_too"}
+    assert entries["dies"]["again"] and "again" not in entries["lives"]
+    assert "was killed" in entries["dies"]["result"]["refused"]["why"]
+
+
+def test_two_runs_do_not_share_a_folder(results, tmp_path):
+    make_class(tmp_path / "handed_in")
+    (tmp_path / "out").mkdir()
+    with open(tmp_path / "out/journal.jsonl", "a") as log:
+        fcntl.flock(log, fcntl.LOCK_EX)
+        second = command("all", tmp_path / "handed_in", "--out", tmp_path / "out")
+    assert second.returncode == 2 and "another run writes to" in second.stderr
+
+
+def test_instructions_are_limited_for_all_cases_together(monkeypatch, results):
+    monkeypatch.setattr(grade, "ALL_INSTRUCTIONS", 10000)
+    result = grade.judge(EXERCISES["any_n"], EXERCISES["any_n"].make_cases(SEED, {}), SOLUTIONS / "any_n" / "reduce.cu")
+    assert "10000 are allowed for all together" in said(result) and lost(result) == {"any n": 3, "none and one": 2, "reads": 3}
+
+
+def test_newer_cpp_compiles_too(tmp_path):
+    source = (SOLUTIONS / "any_n/reduce.cu").read_text().replace("void solve(", "template <bool b> int pick() { if constexpr (b) return 1; else return 0; }\n\nvoid solve(")
+    (tmp_path / "mine.cu").write_text(source)
+    assert command("one", "any_n", tmp_path / "mine.cu").returncode == 0
 
 
 def test_handout_holds_no_solutions(tmp_path):
