@@ -12,6 +12,7 @@ Exit status: 0 all right, 1 a wrong sum, 2 bad usage, 3 no GPU or an error of it
 import argparse
 import csv
 import ctypes
+import io
 import os
 import statistics
 import sys
@@ -20,8 +21,7 @@ from pathlib import Path
 
 L2 = ["dirty", "clean"]
 SIZES = {"int": 4, "float": 4, "double": 8}
-COLUMNS = ("contender type n block l2 device toolkit date command checked relative_error median_us min_us q1_us q3_us gbps "
-           "percent_peak times_cub flag").split()
+COLUMNS = "contender type n block l2 checked relative_error median_us min_us q1_us q3_us gbps percent_peak times_cub flag".split()
 CUB = "CUB DeviceReduce::Sum"
 
 
@@ -99,6 +99,13 @@ def row_of(us, size, peak):
             "flag": "impossible" if peak and rate * 1e9 > peak else ""}
 
 
+def driver():
+    try:
+        return Path("/sys/module/nvidia/version").read_text().strip()
+    except OSError:
+        return "unknown"
+
+
 def contenders(library, kind, blocks, most):
     """[(name, block or None, launch, check or None)]: the steps at the first block; the last steps and the variants at all."""
     found = []
@@ -145,14 +152,13 @@ def bench(kind, options, out):
             cub = rows[[name for name, *_ in list_].index(CUB)]["median_us"]
             for (name, block, *_), row, (right, error) in zip(list_, rows, checks):
                 wrong += right == 0
-                row |= {"contender": name, "type": kind, "n": n, "block": block, "l2": state, "device": library.c.bench_device().decode(),
-                        "toolkit": options.toolkit, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "command": options.command,
-                        "checked": {1: "right", 0: "WRONG", -1: ""}[right], "relative_error": "" if error != error else f"{error:.2g}",
-                        "times_cub": round(cub / row["median_us"], 3)}
+                row |= {"contender": name, "type": kind, "n": n, "block": block, "l2": state, "checked": {1: "right", 0: "WRONG", -1: ""}[right],
+                        "relative_error": "" if error != error else f"{error:.2g}", "times_cub": round(cub / row["median_us"], 3)}
                 out.writerow(row)
             show(n, state, rows)
+    device = library.c.bench_device().decode()
     library.c.bench_close()
-    return wrong
+    return wrong, device
 
 
 def show(n, state, rows):
@@ -182,13 +188,15 @@ def main():
             parser.error(f"--types: {kind} is not one of {', '.join(SIZES)}")
     if options.repeat < 1 or not sizes(options.n):
         parser.error("--repeat and --n must leave something to measure")
-    wrong = 0
-    with open(options.csv, "w", newline="") as file:
-        out = csv.DictWriter(file, COLUMNS)
-        out.writeheader()
-        for kind in options.types.split(","):
-            wrong += bench(kind, options, out)
-            file.flush()
+    wrong, rows = 0, io.StringIO()
+    out = csv.DictWriter(rows, COLUMNS, lineterminator="\n")
+    out.writeheader()
+    for kind in options.types.split(","):
+        more, device = bench(kind, options, out)
+        wrong += more
+        with open(options.csv, "w") as file:
+            file.write(f"# {device}, driver {driver()}, CUDA {options.toolkit}, {time.strftime('%Y-%m-%d', time.gmtime())}: {options.command}\n")
+            file.write(rows.getvalue())
     print(f"\n{options.csv}: {'all sums right' if not wrong else f'{wrong} WRONG sums'}")
     return 1 if wrong else 0
 

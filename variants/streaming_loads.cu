@@ -71,8 +71,8 @@ __global__ void reduce(element *input, total *sums, size_t n)
                 sum += v[load].part[k];
     }
     for (i += tid * WIDTH; i < n; i += block * WIDTH) /* the last tile, if n cuts it */
-        for (size_t k = i; k < i + WIDTH && k < n; k++)
-            sum += input[k];
+        for (unsigned k = 0; k < WIDTH; k++)
+            sum += i + k < n ? input[i + k] : 0;
     sum = block_sum(sum);
     if (tid == 0)
         sums[blockIdx.x] = sum;
