@@ -96,6 +96,8 @@ help:
 	@echo 'make grade-all        a class: SUBMISSIONS=folder (docs/teaching.md)'
 	@echo 'make handout          a copy of the repository without solutions, for students'
 	@echo 'make plot             speed-ups and counters as pictures            (sets up what is missing)'
+	@echo 'make figures          what a block does, drawn from traces of the steps, into docs/pictures'
+	@echo 'make docs             write the generated parts of README.md, the lessons and docs/ anew'
 	@echo 'make doctor           what this machine has and lacks, with a remedy for each'
 	@echo 'make sanitize         every step with address and undefined-behaviour sanitizers, on the emulator'
 	@echo 'make lint             warnings of gcc and clang as errors; cppcheck and clang-format where installed'
@@ -429,3 +431,11 @@ test-exercises: $(EMULATOR)
 # the folded answers (<details> ... </details>) of the lessons.
 handout:
 	@sh exercises/handout.sh '$(BUILD)/handout.tar.gz'
+
+# ---- lessons ----
+# Pictures and numbers of the pages come from running the steps; tests/test_docs.py compares them.
+.PHONY: figures docs
+figures: steps
+	@python3 plots/figures.py
+docs: steps
+	@CUDA_HOME='$(CUDA_HOME)' NVCC='$(CUDA_NVCC)' python3 plots/docs.py

@@ -110,18 +110,18 @@ static void launch(const struct buffers *b, struct result *r)
     r->grid = r->step->launch(&reduction);
     cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess)
-        fail(DEVICE_ERROR, "%s: the launch with n = %zu, block %u failed: %s (%s)", r->step->name, r->n, r->block,
-             cudaGetErrorString(error), cudaGetErrorName(error));
+        fail(DEVICE_ERROR, "the launch with n = %zu, block %u failed: %s (%s)", r->n, r->block, cudaGetErrorString(error),
+             cudaGetErrorName(error));
     if (r->grid == 0 || r->grid > r->tiles)
-        fail(DEVICE_ERROR, "%s: the launch says that it started %u blocks for %zu tiles", r->step->name, r->grid, r->tiles);
+        fail(DEVICE_ERROR, "the launch says that it started %u blocks for %zu tiles", r->grid, r->tiles);
 }
 
 static void wait_for_kernel(const struct result *r)
 {
     cudaError_t error = cudaDeviceSynchronize();
     if (error != cudaSuccess)
-        fail(DEVICE_ERROR, "%s: the kernel with n = %zu, block %u failed: %s (%s)", r->step->name, r->n, r->block,
-             cudaGetErrorString(error), cudaGetErrorName(error));
+        fail(DEVICE_ERROR, "the kernel with n = %zu, block %u failed: %s (%s)", r->n, r->block, cudaGetErrorString(error),
+             cudaGetErrorName(error));
 }
 
 /* ---- verification ---- */

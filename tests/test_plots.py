@@ -1,5 +1,4 @@
 """The scripts in plots/, on small results made here; no figure of these is a measurement."""
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,13 +61,3 @@ def test_plot_without_data_says_so(tmp_path):
     pytest.importorskip("matplotlib")
     done = run("plot.py", "--out", tmp_path, write(tmp_path / "run.csv", []), tmp_path / "absent.csv")
     assert done.returncode == 2 and "no data" in done.stderr
-
-
-def test_readme_tables_are_up_to_date():
-    done = run("readme.py", "--check")
-    assert done.returncode == 0, done.stderr
-
-
-def test_readme_links_lead_somewhere():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert all((ROOT / target).exists() for target in re.findall(r"\]\(([^):]+)\)", text))
