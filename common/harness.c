@@ -14,12 +14,13 @@ enum {
 
 /* Everything that is allocated once, for the largest size. */
 struct buffers {
-    element *host;     /* the input; the reference is computed from it */
-    element *input;    /* the device's, which a kernel may overwrite */
-    element *pristine; /* a copy on the device to restore it from, or NULL */
-    total *sums;       /* on the device: one a tile, and the guard */
-    total *chunk;      /* on the host */
-    void *flush;       /* twice the L2 cache, or NULL */
+    element *host;         /* the input; the reference is computed from it */
+    element *input;        /* the device's, which a kernel may overwrite */
+    enum allocation alloc; /* of the input */
+    element *pristine;     /* a copy on the device to restore it from, or NULL */
+    total *sums;           /* on the device: one a tile, and the guard */
+    total *chunk;          /* on the host */
+    void *flush;           /* twice the L2 cache, or NULL */
     size_t flush_bytes;
 };
 
@@ -50,9 +51,24 @@ static void *allocate_host(size_t bytes)
     return memory;
 }
 
+/* Managed memory could exceed the device's, and would then be moved in and out for ever; require_memory has seen to it that it
+ * fits. */
+static void allocate_input(struct buffers *b, size_t bytes)
+{
+    int prefetches = 0;
+    if (b->alloc == ALLOC_DEVICE) {
+        CUDA(cudaMalloc((void **)&b->input, bytes));
+        return;
+    }
+    CUDA(cudaDeviceGetAttribute(&prefetches, cudaDevAttrConcurrentManagedAccess, 0));
+    if (b->alloc == ALLOC_PREFETCH && !prefetches)
+        fail(DEVICE_ERROR, "--alloc prefetch: this system cannot send managed memory ahead (WSL and Windows cannot)");
+    CUDA(cudaMallocManaged((void **)&b->input, bytes, cudaMemAttachGlobal));
+}
+
 static struct buffers allocate(const struct options *o, const struct step *step, const struct device *d)
 {
-    struct buffers b = {0};
+    struct buffers b = {.alloc = o->alloc};
     size_t n = largest_size(o);
     size_t data = (n > 0 ? n : 1) * sizeof(element); /* no more than n, so that the emulator sees a read past the end */
     size_t sums = (most_tiles(o, step) + GUARD) * sizeof(total);
@@ -64,14 +80,14 @@ static struct buffers allocate(const struct options *o, const struct step *step,
     b.chunk = malloc(CHUNK * sizeof(total));
     if (!b.host || !b.chunk)
         fail(DEVICE_ERROR, "the host did not give %zu bytes of memory", data);
-    CUDA(cudaMalloc((void **)&b.input, data));
+    allocate_input(&b, data);
     CUDA(cudaMalloc((void **)&b.sums, sums));
     if (d->emulated)
         return b; /* it makes one launch and has no caches: nothing to restore or flush */
     if (b.flush_bytes)
         CUDA(cudaMalloc(&b.flush, b.flush_bytes));
     CUDA(cudaMemGetInfo(&available, &all));
-    if (available > data + data / 16)
+    if (o->alloc == ALLOC_DEVICE && available > data + data / 16)
         CUDA(cudaMalloc((void **)&b.pristine, data));
     return b;
 }
@@ -88,9 +104,18 @@ static void release(struct buffers *b)
 
 /* ---- one launch ---- */
 
+static void prefetch(const struct buffers *b, size_t n)
+{
+    struct cudaMemLocation device = {.type = cudaMemLocationTypeDevice, .id = 0};
+    CUDA(cudaMemPrefetchAsync(b->input, n * sizeof(element), device, 0, NULL));
+    CUDA(cudaDeviceSynchronize());
+}
+
 static void restore_input(const struct buffers *b, size_t n)
 {
-    if (n > 0 && b->pristine)
+    if (n > 0 && b->alloc != ALLOC_DEVICE)
+        memcpy(b->input, b->host, n * sizeof(element)); /* the host writes: that brings the pages back to it */
+    else if (n > 0 && b->pristine)
         CUDA(cudaMemcpy(b->input, b->pristine, n * sizeof(element), cudaMemcpyDeviceToDevice));
     else if (n > 0)
         CUDA(cudaMemcpy(b->input, b->host, n * sizeof(element), cudaMemcpyHostToDevice));
@@ -100,6 +125,8 @@ static void prepare(const struct buffers *b, const struct result *r)
 {
     restore_input(b, r->n);
     CUDA(cudaMemset(b->sums, POISON, (r->tiles + GUARD) * sizeof(total)));
+    if (b->alloc == ALLOC_PREFETCH && r->n > 0)
+        prefetch(b, r->n);
     if (b->flush)
         CUDA(cudaMemset(b->flush, 0, b->flush_bytes));
 }
@@ -215,8 +242,12 @@ static double time_launch(const struct buffers *b, struct result *r, cudaEvent_t
 
 static void time_copy_and_cpu(const struct buffers *b, const struct result *r, struct timing *t)
 {
+    if (r->n > 0 && b->alloc != ALLOC_DEVICE)
+        memcpy(b->input, b->host, r->n * sizeof(element));
     double start = now_us();
-    if (r->n > 0)
+    if (r->n > 0 && b->alloc == ALLOC_PREFETCH)
+        prefetch(b, r->n);
+    else if (r->n > 0 && b->alloc == ALLOC_DEVICE)
         CUDA(cudaMemcpy(b->input, b->host, r->n * sizeof(element), cudaMemcpyHostToDevice));
     CUDA(cudaDeviceSynchronize());
     double middle = now_us();
@@ -288,6 +319,7 @@ static bool measure_and_report(const struct run *run, size_t n, unsigned block)
     size_t tile = run->step->tile_of(block);
     struct result r = {.step = run->step,
                        .device = run->device,
+                       .alloc = run->options->alloc,
                        .n = n,
                        .block = block,
                        .tile = tile,

@@ -16,6 +16,9 @@ static void print_help(const struct step *step)
         "  --repeat COUNT      timed launches on a GPU, 0 (verify only) to 100000 (20); the emulator times nothing\n"
         "  --seed NUMBER       of the generator, below 2^64 (1)\n"
         "  --device DEVICE     auto (a GPU that works, otherwise the emulator), gpu or emulator\n"
+        "  --alloc MEMORY      the input's: device, managed (the kernel fetches its pages from the host) or prefetch (managed, "
+        "and\n"
+        "                      sent before the kernel starts)  (device)\n"
         "  --csv FILE          append a row for every size and block, under a header when the file is new\n"
         "  --quiet             print errors only\n"
         "  --help              this text\n"
@@ -132,14 +135,17 @@ static uint64_t parse_number(const char *option, const char *value, uint64_t lea
     return number;
 }
 
-static enum device_choice parse_device(const char *value)
+/* Which of three names, in the order of the enumeration it stands for. */
+static unsigned parse_name(const char *option, const char *value, const char *const names[3])
 {
-    static const char *const names[] = {"auto", "gpu", "emulator"};
     for (unsigned i = 0; i < 3; i++)
         if (strcmp(value, names[i]) == 0)
-            return (enum device_choice)i;
-    fail(BAD_USAGE, "--device '%s' is not known; allowed are auto, gpu and emulator", value);
+            return i;
+    fail(BAD_USAGE, "%s '%s' is not known; allowed are %s, %s and %s", option, value, names[0], names[1], names[2]);
 }
+
+static const char *const devices[3] = {"auto", "gpu", "emulator"};
+static const char *const allocations[3] = {"device", "managed", "prefetch"};
 
 /* ---- options ---- */
 
@@ -171,7 +177,9 @@ static void set_option(struct options *o, const char *option, const char *value)
     else if (strcmp(option, "--seed") == 0)
         o->seed = parse_number(option, value, 0, UINT64_MAX);
     else if (strcmp(option, "--device") == 0)
-        o->device = parse_device(value);
+        o->device = (enum device_choice)parse_name(option, value, devices);
+    else if (strcmp(option, "--alloc") == 0)
+        o->alloc = (enum allocation)parse_name(option, value, allocations);
     else if (strcmp(option, "--csv") == 0)
         o->csv = value;
     else if (!set_emulator_option(o, option, value))
@@ -180,7 +188,7 @@ static void set_option(struct options *o, const char *option, const char *value)
 
 static bool takes_value(const char *option)
 {
-    static const char *const names[] = {"--n", "--block", "--repeat", "--seed", "--device", "--csv"};
+    static const char *const names[] = {"--n", "--block", "--repeat", "--seed", "--device", "--alloc", "--csv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(option, names[i]) == 0)
             return true;

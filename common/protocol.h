@@ -35,6 +35,9 @@ void cuda_must_succeed(cudaError_t error, const char *call, const char *file, in
 /* ---- options.c: the command line ---- */
 enum device_choice { DEVICE_AUTO, DEVICE_GPU, DEVICE_EMULATOR };
 
+/* Where the input lies: on the device; or in managed memory, which a kernel fetches page by page, or which is sent before it. */
+enum allocation { ALLOC_DEVICE, ALLOC_MANAGED, ALLOC_PREFETCH };
+
 struct range {
     size_t first, last;
 };
@@ -47,6 +50,7 @@ struct options {
     unsigned repeat;
     uint64_t seed;
     enum device_choice device;
+    enum allocation alloc;
     const char *csv;           /* NULL: no file */
     const char *emulator_only; /* the first option given that only the emulator understands, or NULL */
     bool quiet;
@@ -130,6 +134,7 @@ struct timing { /* microseconds; count == 0: not measured */
 struct result {
     const struct step *step;
     const struct device *device;
+    enum allocation alloc;
     size_t n, tile, tiles;
     unsigned block, grid;
     uint64_t seed;

@@ -69,8 +69,12 @@ static void report_timing(const struct result *r)
         printf(", %.1f %% of the %.0f GB/s that the device's memory can give",
                gigabytes_per_second(r) * 1e11 / r->device->peak_bytes_per_second, r->device->peak_bytes_per_second / 1e9);
     printf(" (measured on %s)\n", r->device->name);
-    printf("beside: %.0f us to copy the input to the device from pageable memory; %.0f us for one thread of the host to sum it\n",
-           t->copy, t->cpu);
+    printf("beside: ");
+    if (r->alloc != ALLOC_MANAGED)
+        printf("%.0f us to %s; ", t->copy,
+               r->alloc == ALLOC_DEVICE ? "copy the input to the device from pageable memory"
+                                        : "send the managed input to the device");
+    printf("%.0f us for one thread of the host to sum it\n", t->cpu);
 }
 
 /* ---- counters ---- */
@@ -115,6 +119,10 @@ void report_full(const struct result *r)
 {
     printf("%s: n = %zu %ss of seed %llu, %u blocks of %u threads, %zu tiles of %zu elements\n", r->step->name, r->n, TYPE_NAME,
            (unsigned long long)r->seed, r->grid, r->block, r->tiles, r->tile);
+    if (r->alloc != ALLOC_DEVICE)
+        printf("memory: managed, %s%s\n",
+               r->alloc == ALLOC_MANAGED ? "fetched by the kernel page by page" : "sent before the kernel starts",
+               r->device->emulated ? " (on the emulator nothing moves)" : "");
     printf("sum:    ");
     print_total(stdout, r->verdict.sum);
     if (is_verified(&r->verdict)) {

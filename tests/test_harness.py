@@ -56,7 +56,7 @@ BAD = {
     "--n 2^64": "allowed are", "--n 18446744073709551616": "allowed are", "--n": "needs a value", "--block 96": "allowed are", "--block 2048": "allowed are",
     "--block 0": "allowed are", "--block 16": "allowed are", "--block ": "allowed are", "--frobnicate": "unknown option", "stray": "unknown option",
     "--csv /nowhere/at/all.csv": "cannot be written", "--csv /": "cannot be written", "--seed minus": "takes a whole number", "--repeat many": "takes a whole number",
-    "--device tpu": "allowed are", "--threads 0": "allowed is", "--schedule sideways": "allowed is", "--check everything": "allowed is", "--timeout -5": "allowed is",
+    "--device tpu": "allowed are", "--alloc heap": "allowed are", "--threads 0": "allowed is", "--schedule sideways": "allowed is", "--check everything": "allowed is", "--timeout -5": "allowed is",
 }
 
 
@@ -84,8 +84,18 @@ def test_more_memory_than_there_is_gets_one_sentence():
 def test_help_names_every_option():
     done = run(STEP, "--help")
     assert done.returncode == 0
-    for option in "--n --block --repeat --seed --device --csv --quiet --help --check --counters --threads --schedule --timeout".split():
+    for option in "--n --block --repeat --seed --device --alloc --csv --quiet --help --check --counters --threads --schedule --timeout".split():
         assert f"  {option} " in done.stdout
+
+
+@pytest.mark.parametrize("alloc", ["device", "managed", "prefetch"])
+@pytest.mark.parametrize("name", ["step0_naive", "step4_halfblocks"])
+def test_memory_of_each_kind_gives_the_same_sums_and_counts(name, alloc):
+    done = [step("--n", "100003", "--check", "all", "--alloc", kind, program=ROOT / name / "run") for kind in ("device", alloc)]
+    assert [each.returncode for each in done] == [0, 0], done[1].stderr
+    assert ("memory: managed" in done[1].stdout) == (alloc != "device")
+    assert [line for line in done[1].stdout.splitlines() if not line.startswith("memory:")] == done[0].stdout.splitlines()
+    assert step("--n", "0-70,1000", "--alloc", alloc, "--quiet", program=ROOT / name / "run").returncode == 0
 
 
 def test_lists_and_ranges_run_in_one_process():
