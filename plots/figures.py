@@ -21,6 +21,7 @@ from results import ROOT, Unusable
 BLUE, SKY, ORANGE, VERMILION, YELLOW, GREY = "#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#F0E442", "#767676"
 BLOCKS = {"lanes": 128, "banks": 256, "tree": 32, "sectors": 128}  # threads, so that a picture is legible
 WARP = 32
+LAST = {"step11_onepass"}  # of 16 blocks the last one to finish is drawn
 
 
 # ---- the trace ----
@@ -47,14 +48,15 @@ class Round:
 
 
 def trace(step: str, block: int) -> list[dict]:
-    """Block 0 of the step, whole tiles of it, with nothing but the additions of one tile going on."""
+    """One block of the step, over whole tiles: the first, or the last where the last does more."""
+    tiles, traced = 16, 15 if step in LAST else 0
     program = ROOT / step / "run"
     if not program.exists():
         raise Unusable(f"{step}/run is not built; run: make steps")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "trace.json"
-        done = subprocess.run([program, "--n", str(16 * block), "--block", str(block), "--device", "emulator", "--quiet"], capture_output=True,
-                              text=True, timeout=60, env=evidence.environment() | {"EMULATOR_TRACE": f"json:{file}"})
+        done = subprocess.run([program, "--n", str(tiles * 16 * block), "--block", str(block), "--device", "emulator", "--quiet"], capture_output=True,
+                              text=True, timeout=60, env=evidence.environment() | {"EMULATOR_TRACE": f"block={traced},json:{file}"})
         if done.returncode != 0:
             raise Unusable(f"{step}: {done.stderr.strip()}")
         return json.loads(file.read_text())["events"]
@@ -73,24 +75,31 @@ def access_of(event: dict) -> Access | None:
 def additions(events: list[dict]) -> list[Round]:
     """The rounds of the tree: each ends with a store to the tile, or is one shuffle. What only fills the tile is no round."""
     rounds, barriers, stores, pending = [], {}, {}, {}
+
+    def end_round(warp: int) -> None:
+        done = pending.pop(warp)
+        done.key = (barriers.get(warp, 0), stores.get(warp, 0))
+        stores[warp] = done.key[1] + 1
+        rounds.append(done)
+
     in_place = not any(event["event"] == "access" and event["space"] == "shared" for event in events)
     for event in events:
         warp = event["warp"]
         if event["event"] == "issue" and event["opcode"].startswith(("bar.sync", "barrier.sync", "bar.cta", "barrier.cta")):
             barriers[warp], stores[warp] = barriers.get(warp, 0) + 1, 0
             pending.pop(warp, None)
+        if event["event"] == "issue" and event["opcode"].startswith("add") and warp in pending and pending[warp].of("shuffle"):
+            end_round(warp)  # a 64-bit sum takes two shuffles
         access = access_of(event)
         if access is None or (access.space == "global" and (not in_place or access.bytes == 8)):
             continue
         current = pending.setdefault(warp, Round(warp, (0, 0)))
         current.accesses.append(access)
-        if access.kind == "load":
+        if access.kind != "store":
             continue
-        if access.kind == "shuffle" or current.of("load"):
-            current.key = (barriers.get(warp, 0), stores.get(warp, 0))
-            stores[warp] = current.key[1] + 1
-            rounds.append(current)
-        pending.pop(warp)
+        if current.of("load"):
+            end_round(warp)
+        pending.pop(warp, None)
     return [each for each in rounds if each.of("load") or each.of("shuffle")]
 
 
@@ -187,7 +196,7 @@ def lanes(step: str, events: list[dict], block: int) -> Drawing:
     cell, gap, left, row, top = 6, 12, 100, 36, 78
     right = left + warps * (WARP * cell + gap)
     drawing = Drawing(max(right, 560) + 210, top + row * len(rounds) + 56, f"{step}: lanes at work in each round of one block of {warps * WARP} threads")
-    drawing.text(8, 28, f"{step}: who adds, round by round ({warps * WARP} threads)", 22, weight="bold")
+    drawing.text(8, 28, f"{step}: who adds, round by round ({warps * WARP} threads{', the last block' if step in LAST else ''})", 22, weight="bold")
     for warp in range(warps):
         drawing.text(left + warp * (WARP * cell + gap) + WARP * cell / 2, 62, f"warp {warp}", 18, "middle", GREY)
     for number, working in enumerate(rounds):
@@ -270,16 +279,18 @@ def sectors(step: str, events: list[dict], block: int) -> Drawing | None:
     if not loads:
         return None
     loads = loads[:14]
-    base = min(min(load.addresses.values()) for load in loads) // 128 * 128
-    end = max(max(load.addresses.values()) + load.bytes for load in loads)
-    columns = -(-(end - base) // 128) * 32
+    begin = [min(load.addresses.values()) // 128 * 128 for load in loads]
+    end = [max(load.addresses.values()) + load.bytes for load in loads]
+    far = max(end) - min(begin) > 1024  # then each row starts where its load does
+    base = begin if far else [min(begin)] * len(loads)
+    columns = max(-(-(last - first) // 128) * 32 for first, last in zip(base, end))
     cell, left, row, top = max(5, min(24, 800 // columns)), 100, 34, 78
     drawing = Drawing(left + columns * cell + 300, top + row * len(loads) + 56, f"{step}: sectors that one warp's global loads fetch")
     drawing.text(8, 28, f"{step}: 32-byte sectors fetched by warp 0's loads ({block} threads)", 22, weight="bold")
-    drawing.text(left, 64, f"{columns} elements, a box a sector of 8", 16, colour=GREY)
+    drawing.text(left, 64, f"{columns} elements, a box a sector of 8{'; each row begins where its load does' if far else ''}", 16, colour=GREY)
     for number, load in enumerate(loads):
         y = top + number * row
-        used = {(at - base) // 4 for start in load.addresses.values() for at in range(start, start + load.bytes, 4)}
+        used = {(at - base[number]) // 4 for start in load.addresses.values() for at in range(start, start + load.bytes, 4)}
         fetched = {element // 8 for element in used}
         drawing.text(8, y + 20, f"load {number + 1}", 18)
         for sector in range(columns // 8):
@@ -295,6 +306,7 @@ PICTURES = {"lanes": lanes, "banks": banks, "tree": tree, "sectors": sectors}
 SHOWN = {  # a step's lesson shows these; a new step adds its row
     "step0_naive": "lanes tree sectors", "step1_shared": "lanes sectors", "step2_nodiverge": "lanes banks", "step3_nobank": "lanes banks tree",
     "step4_halfblocks": "lanes sectors", "step5_halfthreads": "lanes", "step6_warpunroll": "lanes tree", "step7_fullunroll": "lanes",
+    "step8_gridstride": "lanes", "step9_shuffle": "lanes", "step10_vectorload": "sectors", "step11_onepass": "lanes",
 }
 
 
