@@ -407,6 +407,7 @@ OUT         ?= graded#       where grade-all writes its results and its journal
 JOBS        ?= $(shell nproc 2>/dev/null || echo 2)
 GRADE_SEED  ?=#              the inputs' seed; otherwise it is drawn, and printed
 SEED_FILE   ?=#              a hidden seed and hidden sizes
+K           ?=#              which exercise make test-exercises tests
 GRADE_FLAGS ?=#              further options of exercises/grade.py
 GRADE = CC='$(CC)' NVCC='$(CUDA_NVCC)' CUDART_DIR='$(CUDA_RUNTIME)' python3 exercises/grade.py
 quoted = '$(subst ','\'',$(1))'#    a word of the shell's, whatever stands in it
@@ -425,7 +426,7 @@ grade-class-demo: $(EMULATOR)
 	@CC='$(CC)' NVCC='$(CUDA_NVCC)' python3 tests/class_of_200.py --jobs '$(strip $(JOBS))'
 # Solutions earn all points, wrong submissions lose what they should, attempts to cheat gain nothing; `make test` does this too.
 test-exercises: $(EMULATOR)
-	@$(PYTEST) -q tests/test_exercises.py -m 'not gpu and not slow'
+	@$(PYTEST) -q tests/test_exercises.py -m 'not gpu and not slow' $(if $(K),-k $(call quoted,$(K)))
 
 # A copy for students: everything under version control except solutions, attempts to cheat and what tests them, and without
 # the folded answers (<details> ... </details>) of the lessons.

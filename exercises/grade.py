@@ -101,12 +101,16 @@ class Exercise:
         found = re.search(r"void\s+solve\s*\(([^)]*)\)\s*;", text)
         if not found:
             raise Usage(f"{self.name}/exercise.h does not declare void solve(…);")
+        if 'extern "C"' not in text[:found.start()]:
+            raise Usage(f"{self.name}/exercise.h has to declare solve with extern \"C\", as exercises/any_n/exercise.h does")
         parameters = []
         for part in found[1].split(","):
             match = re.fullmatch(r"\s*(const\s+)?(?:struct\s+)?([\w ]+?)\s*(\*?)\s*(\w+)\s*", part)
             if not match:
                 raise Usage(f"{self.name}/exercise.h: the parameter {part.strip()!r} is not understood")
             constant, type_, pointer, name = match.groups()
+            if pointer and constant and type_ in self.structs:
+                raise Usage(f"{self.name}/exercise.h: {name} is an input of structs; only outputs may be structs")
             if not pointer and type_ != "size_t":
                 raise Usage(f"{self.name}/exercise.h: {name} is neither a pointer nor a size_t")
             code = CODES.get(type_) or self.structs.get(type_)
