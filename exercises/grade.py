@@ -463,7 +463,7 @@ def last_words(said):
     lines = said.strip().splitlines()
     at = next((i for i, line in enumerate(lines) if line.startswith("fault:") or ": error:" in line), None)
     if at is not None:
-        return "; " + " ".join(line.strip() for line in lines[at:at + 2])[:500]
+        return "; " + "; ".join(line.strip() for line in lines[at:at + 2])[:500]
     return "; it said: " + lines[-1][:200] if lines else ""
 
 
@@ -838,7 +838,8 @@ def grade_one(options):
     seed, hidden = seeds_of(options)
     gpu = gpu_runtime(options.device)
     result = judge(exercise, exercise.make_cases(seed, hidden), source, shlex.split(options.sandbox), gpu, options.time_points)
-    report(result, source, "hidden" if options.seed_file else seed)
+    shown_as = source.relative_to(ROOT) if source.is_relative_to(ROOT) else source
+    report(result, printable(shown_as), "hidden" if options.seed_file else seed)
     if options.gradescope:
         Path(options.gradescope).write_text(json.dumps(gradescope([result]), indent=1))
     if options.junit:

@@ -9,8 +9,12 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 name=cuda-reduction
 mkdir "$scratch/$name"
-git ls-files -z | grep -zv -e '^exercises/solutions/' -e '^exercises/cheats/' -e '^tests/test_exercises\.py$' -e '^docs/teaching\.md$' |
+git ls-files -z | grep -zv -e '^exercises/solutions/' -e '^exercises/cheats/' -e '^tests/test_exercises\.py$' -e '^tests/class_of_200\.py$' -e '^docs/teaching\.md$' |
     tar --null -T - -cf - | tar -xf - -C "$scratch/$name"
-find "$scratch/$name" -name '*.md' -exec sed -i '/<details>/,/<\/details>/d' {} +
+find "$scratch/$name" -name '*.md' -exec python3 -c '
+import re, sys
+for path in sys.argv[1:]:
+    text = open(path, encoding="utf-8").read()
+    open(path, "w", encoding="utf-8").write(re.sub(r"(?s)[ \t]*<details\b.*?</details>[ \t]*\n?", "", text))' {} +
 tar -czf "$target" -C "$scratch" "$name"
 echo "$target: $(tar -tzf "$target" | wc -l) files, no solutions"
