@@ -53,7 +53,8 @@ ALL_INSTRUCTIONS = 100_000_000  # warp instructions, all cases of a submission t
 CPU_SECONDS = 20                # all runs of a submission together
 WALL_SECONDS = 120              # the same, for programs that wait
 COMPILE_SECONDS = 60            # of processor time, one process of the compiler
-SOURCE = 1 << 20                # bytes of the file
+TOOL_OUTPUT = 64 << 20          # bytes of a file that the compiler writes
+SOURCE = 1 << 20                # bytes of the submission
 MEMORY = 2 << 30
 OUTPUT = 1 << 20                # bytes on stdout and stderr
 CHECKED = 6000                  # elements: cases up to here also run with each check that must be silent
@@ -230,11 +231,11 @@ def kill_group(process):
     process.wait()
 
 
-def tool(command, scratch, seconds=COMPILE_SECONDS):
-    """Runs a compiler's tool with limits; returns (status, what it wrote)."""
+def tool(command, scratch, seconds=COMPILE_SECONDS, most=OUTPUT):
+    """Runs a compiler's tool with limits; returns (status, the first bytes of what it wrote)."""
     with tempfile.TemporaryFile() as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd=scratch, start_new_session=True,
-                                   preexec_fn=limits(seconds, 4 << 30, 64 << 20), env=os.environ | {"TMPDIR": str(scratch)})
+                                   preexec_fn=limits(seconds, 4 << 30, TOOL_OUTPUT), env=os.environ | {"TMPDIR": str(scratch)})
         try:
             status = process.wait(timeout=4 * seconds)
         except subprocess.TimeoutExpired:
@@ -242,7 +243,15 @@ def tool(command, scratch, seconds=COMPILE_SECONDS):
         finally:
             kill_group(process)
         out.seek(0)
-        return status, out.read(OUTPUT).decode(errors="replace")
+        return status, out.read(most).decode(errors="replace")
+
+
+def listing_of(command, scratch):
+    """What a tool says of an object file, whole: what would not be looked at must not be run."""
+    status, text = tool(command, scratch, most=TOOL_OUTPUT)
+    if status or len(text) >= TOOL_OUTPUT:
+        raise Refused("its code is too large to be looked through", "a submission is a few kernels")
+    return text
 
 
 def read_link_rules():
@@ -286,7 +295,7 @@ def check_headers(listed, own, nvcc):
 
 def check_symbols(object_, scratch):
     """Refuses host code that calls what no submission needs; returns the redirections for objcopy."""
-    _, listing = tool(["nm", "-P", str(object_)], scratch)
+    listing = listing_of(["nm", "-P", str(object_)], scratch)
     symbols = [line.split()[:2] for line in listing.splitlines() if len(line.split()) >= 2]
     if not any(name == "solve" and kind == "T" for name, kind in symbols):
         raise Refused("it defines no solve() with the parameters that exercise.h declares",
@@ -304,7 +313,7 @@ def check_symbols(object_, scratch):
     if forbidden:
         raise Refused(f"its host code uses {', '.join(readable(f) for f in sorted(forbidden)[:5])}, which a submission may not",
                       "solve() launches kernels; it needs no files, processes or copies in memory that the host sees (exercises/link.txt lists what is allowed)")
-    _, code = tool(["objdump", "-d", "--no-show-raw-insn", str(object_)], scratch)
+    code = listing_of(["objdump", "-d", "--no-show-raw-insn", str(object_)], scratch)
     if re.search(r"\t(syscall|sysenter|int +\$0x80|svc)\b", code):
         raise Refused("its host code calls the operating system itself", "no assembler in host code; asm in kernels is allowed")
     return redirections
@@ -423,7 +432,8 @@ class Runner:
                     limits(WALL_SECONDS, resource.RLIM_INFINITY, 256 << 20)()
                 else:
                     limits(int(math.ceil(self.left)), MEMORY, OUTPUT)()
-                    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0)) # no fork; root is exempt, so grade as another user
+                    if not self.sandbox: # which may need a process of its own, and limits them in its own way
+                        resource.setrlimit(resource.RLIMIT_NPROC, (0, 0)) # no fork; root is exempt, so grade as another user
             process = subprocess.Popen([*self.sandbox, str(self.program)], stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=self.scratch,
                                        env=environment, start_new_session=True, close_fds=False, preexec_fn=arrange)
             os.close(request_read), os.close(answer_write)
@@ -607,7 +617,7 @@ def judge(exercise, cases, source, sandbox=(), gpu=None, time_points=0):
             passed, what, limit = r.judge(measured)
             result["requirements"].append(outcome(r, passed, what, limit))
         if gpu:
-            with GPU_LOCK: # one at a time, or they would disturb each other's times
+            with alone_on_gpu():
                 result["gpu"] = on_gpu(exercise, cases, source, program, work, gpu)
             if time_points:
                 add_time_requirement(result, time_points)
@@ -649,7 +659,6 @@ def measure(exercise, cases, runner):
 
 
 # ---- on a GPU, where there is one ----
-GPU_LOCK = multiprocessing.Lock()
 REPEAT = 20                     # timed runs, of which the median counts
 SLOWER = 1.25                   # times the reference's median: the limit where a teacher gives points for time
 
@@ -667,6 +676,15 @@ def gpu_runtime(wish):
     if missing and wish == "gpu":
         raise Impossible(missing)
     return None if missing else folder
+
+
+@contextlib.contextmanager
+def alone_on_gpu():
+    """One at a time, or they would disturb each other's times. A lock on a file goes with the process that holds it."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with open(BUILD / "gpu.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def on_gpu(exercise, cases, source, program, scratch, gpu):
@@ -822,9 +840,23 @@ def read_seeds(path):
         raise Usage(f"{path} is not a seed file ({e}); one looks like this: {{\"seed\": 42, \"sizes\": {{\"max\": [{{\"n\": 777}}]}}}}")
 
 
+def check_hidden(path, hidden):
+    """A slip in the seed file must not pass for hidden sizes."""
+    try:
+        for name, sizes in hidden.items():
+            drawn = {size: None for group in Exercise(name).cases if group.draw for size in group.listed}
+            for given in sizes:
+                if wrong := [k for k, v in given.items() if k not in drawn or not isinstance(v, int) or v < 0]:
+                    raise Usage(f"{path}: {wrong[0]!r} of {name} is no size that the seed draws, or no number; these are: {', '.join(drawn) or 'none'}")
+    except (AttributeError, TypeError):
+        raise Usage(f"{path}: \"sizes\" looks like this: {{\"max\": [{{\"n\": 777}}]}}") from None
+
+
 def seeds_of(options):
     if options.seed_file:
-        return read_seeds(options.seed_file)
+        seed, hidden = read_seeds(options.seed_file)
+        check_hidden(options.seed_file, hidden)
+        return seed, hidden
     return options.seed if options.seed is not None else random.SystemRandom().randrange(1, 10**6), {}
 
 

@@ -151,6 +151,13 @@ def test_statuses(results, tmp_path):
     assert command("one", "max", "--seed-file", tmp_path / "seeds.json").returncode == 2
 
 
+@pytest.mark.parametrize("sizes", [{"maximum": [{"n": 3}]}, {"max": [{"m": 3}]}, {"max": [{"n": "3"}]}, {"max": {"n": 3}}, {"max": [3]}, [3]])
+def test_a_slip_in_the_seed_file_is_said(tmp_path, sizes):
+    (tmp_path / "seeds.json").write_text(json.dumps({"seed": 1, "sizes": sizes}))
+    done = command("one", "max", "--seed-file", tmp_path / "seeds.json")
+    assert done.returncode == 2 and done.stderr.startswith("grade: ") and "Traceback" not in done.stderr
+
+
 def on_gpu(name, file, gpu, size=None, time_points=2):
     exercise = grade.Exercise(name)
     exercise.time_size = size or exercise.time_size

@@ -15,7 +15,10 @@ def inputs(rng, case):
             values[i] = 9.0
         return {"input": values}
     low, high = (-9000.0, -5.0) if case.kind == "negative" else (-1000.0, 1000.0)
-    return {"input": uneven(rng, [rng.uniform(low, high) for _ in range(case.n)])}
+    values = [rng.uniform(low, high) for _ in range(case.n)]
+    if not case.kind:
+        values[case.n // 2] = rng.uniform(1.0, 1000.0)  # so that the largest is positive
+    return {"input": uneven(rng, values)}
 
 
 def expected(case, input):
