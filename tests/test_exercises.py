@@ -7,9 +7,11 @@ import json
 import multiprocessing
 import os
 import re
+import shutil
 import signal
 import sys
 import tarfile
+import textwrap
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -335,6 +337,49 @@ def test_newer_cpp_compiles_too(tmp_path):
     source = (SOLUTIONS / "any_n/reduce.cu").read_text().replace("void solve(", "template <bool b> int pick() { if constexpr (b) return 1; else return 0; }\n\nvoid solve(")
     (tmp_path / "mine.cu").write_text(source)
     assert command("one", "any_n", tmp_path / "mine.cu").returncode == 0
+
+
+def test_an_exercise_made_from_the_teachers_page(tmp_path):
+    """What docs/teaching.md says of a new exercise, done in a copy: its commands, its spec.py, a solution, the wrong one that it names."""
+    page = (ROOT / "docs/teaching.md").read_text()
+    command_, spec = (re.search(rf"```{kind}\n(.*?)```", page[page.index("An exercise made in ten minutes"):], flags=re.S)[1] for kind in ("sh", "python"))
+    shutil.copytree(ROOT / "exercises", tmp_path / "exercises", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build/emulator").symlink_to(BUILD / "emulator")
+    (tmp_path / "common").symlink_to(ROOT / "common")
+    assert run("sh", "-c", command_, cwd=tmp_path).returncode == 0
+    folder, solutions = tmp_path / "exercises/above", tmp_path / "exercises/solutions/above"
+    prototype = re.search(r"void solve\(const int \*input, size_t n, size_t limit, [^`]*;", page)[0]
+    header = folder / "exercise.h"
+    header.write_text(re.sub(r"^void solve.*;$", prototype, header.read_text(), flags=re.M))
+    (folder / "spec.py").write_text(textwrap.dedent(spec))
+    kernel = """#include "exercise.h"
+
+__global__ void above(const int *input, size_t n, size_t limit, unsigned long long *count)
+{
+    size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+
+    if (i < n && input[i] > (int)limit)
+        atomicAdd(count, 1);
+}
+
+void solve(const int *input, size_t n, size_t limit, unsigned long long *count)
+{
+    cudaMemset(count, 0, sizeof *count);
+    if (n > 0)
+        above<<<(unsigned)((n + 255) / 256), 256>>>(input, n, limit, count);
+}
+"""
+    (solutions / "reduce.cu").write_text(kernel)
+    (solutions / "wrong/dropped.cu").write_text(kernel.replace("(n + 255) / 256", "n / 256"))
+
+    def graded(file):
+        run(sys.executable, tmp_path / "exercises/grade.py", "one", "above", file, "--json", tmp_path / "result.json", NVCC=os.environ.get("NVCC", "nvcc"))
+        return json.loads((tmp_path / "result.json").read_text())
+
+    assert lost(graded(solutions / "reduce.cu")) == {}
+    assert "// loses: any n 6, reads 2; the last block is dropped" in page
+    assert lost(graded(solutions / "wrong/dropped.cu")) == {"any n": 6, "reads": 2}
 
 
 def test_handout_holds_no_solutions(tmp_path):
