@@ -1,5 +1,5 @@
 #!/bin/sh
-# Packs the repository for students: what is under version control, without solutions, without the folded answers of the lessons.
+# Packs the repository for students: what is under version control, without solutions, the teacher's page and the folded answers of the lessons.
 #   handout.sh FILE.tar.gz
 set -eu
 target=$1
@@ -15,6 +15,8 @@ find "$scratch/$name" -name '*.md' -exec python3 -c '
 import re, sys
 for path in sys.argv[1:]:
     text = open(path, encoding="utf-8").read()
-    open(path, "w", encoding="utf-8").write(re.sub(r"(?s)[ \t]*<details\b.*?</details>[ \t]*\n?", "", text))' {} +
+    text = re.sub(r"(?s)[ \t]*<details\b.*?</details>[ \t]*\n?", "", text)
+    text = re.sub(r"(?m)^\[docs/teaching\.md\].*\n| For teachers: `docs/teaching\.md`\.", "", text) # which is not packed
+    open(path, "w", encoding="utf-8").write(text)' {} +
 tar -czf "$target" -C "$scratch" "$name"
 echo "$target: $(tar -tzf "$target" | wc -l) files, no solutions"

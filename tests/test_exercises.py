@@ -387,8 +387,9 @@ def test_handout_holds_no_solutions(tmp_path):
     assert done.returncode == 0, done.stderr
     with tarfile.open(tmp_path / "handout.tar.gz") as tar:
         names = tar.getnames()
-        lessons = [tar.extractfile(n).read().decode() for n in names if n.endswith("README.md")]
+        lessons = [tar.extractfile(n).read().decode() for n in names if n.endswith(".md")]
     for name in NAMES:
         assert any(n.endswith(f"/exercises/{name}/reduce.cu") for n in names)
     assert not [n for n in names if "/solutions/" in n or "/cheats/" in n or "wrong" in n.split("/")]
-    assert not [text for text in lessons if "<details>" in text]
+    assert not [text for text in lessons if "<details" in text or "Answer</summary>" in text or "docs/teaching.md" in text]
+    assert not any(n.endswith(("teaching.md", "test_exercises.py", "class_of_200.py")) for n in names)
