@@ -949,16 +949,20 @@ def work_on(job, pipe):
 
 def graded(jobs, most):
     """The entries of the journal as they come, each from a process of its own: whatever a submission does to it is its own loss."""
-    fork, waiting, running = multiprocessing.get_context("fork"), jobs[::-1], {}
+    fork, waiting, running, signals = multiprocessing.get_context("fork"), jobs[::-1], {}, []
+    # Noted and looked at here: an exception out of a handler may come where Python can but drop it.
+    before = {s: signal.signal(s, lambda number, _: signals.append(number)) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
         while waiting or running:
+            if signals:
+                raise KeyboardInterrupt
             while waiting and len(running) < most:
                 here, there = fork.Pipe(duplex=False)
                 process = fork.Process(target=work_on, args=(waiting[-1], there))
                 process.start()
                 running[here] = waiting.pop(), process
                 there.close()
-            for here in multiprocessing.connection.wait(list(running)):
+            for here in multiprocessing.connection.wait(list(running), timeout=0.5):
                 job, process = running[here]
                 try:
                     entry = json.loads(here.recv_bytes())
@@ -969,9 +973,13 @@ def graded(jobs, most):
                 here.close()
                 yield entry
     finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
         for _, process in running.values():
             process.terminate()
         for _, process in running.values():
+            process.join(timeout=10)
+            process.kill()
             process.join()
 
 
