@@ -1145,6 +1145,19 @@ def eight_bits(form, magnitude):
 
 
 # ---- addresses and memory ----
+def common_divisor_rules(w):
+    """All lanes divide by one number, where an implementation may multiply: multiples of it, those less one, and extremes."""
+    for k in "u32", "s32":
+        for y in 2, 3, 7, 10, 641, 65537, 0x7FFFFFFF, 0x80000000, 0xFFFFFFF6, 0xFFFFFFFE, 0xFFFFFFFF, 1:
+            most = limits(k)[1] // abs(number(y, k))
+            ends = [0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0, 1, 0x80000001, y, y - 1]
+            multiples = [number(y, k) * w.random.randint(0, most) for _ in range(10)] + [number(y, k) * most]
+            x = (ends + multiples + [m - 1 for m in multiples] + [number(y, k), number(y, k) + 1])[:LANES]
+            x = [v & 0xFFFFFFFF for v in x]
+            w.case(f"div.{k} d, x, y", [("x", 32, x), ("y", 32, y)], [("d", 32, [divide(k)(v, y) for v in x])])
+            w.case(f"rem.{k} d, x, y", [("x", 32, x), ("y", 32, y)], [("d", 32, [remainder(k)(v, y) for v in x])])
+
+
 def memory_rules(w):
     value = 0xFEDCBA9876543210
     for k in ["b8", "u8", "s8", *BITS, *UNSIGNED, *SIGNED, "f32", "f64"]:
@@ -1296,7 +1309,7 @@ def main():
     arguments = parser.parse_args()
     w = Writer(arguments.random, arguments.seed)
     w.note("Written by ops_reference.py, which works the values out; ops_run.c says what the lines mean.")
-    for rules in integer_rules, bit_rules, float_rules, compare_rules, convert_integers, convert_floats, further_rules, half_rules, memory_rules, address_rules, lane_rules:
+    for rules in integer_rules, bit_rules, float_rules, compare_rules, convert_integers, convert_floats, further_rules, half_rules, memory_rules, address_rules, lane_rules, common_divisor_rules:
         rules(w)
     print("\n".join(w.lines), end="")
 

@@ -2,6 +2,7 @@
 #include "access.h"
 #include "checks.h"
 #include "observer.h"
+#include "simd.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -211,95 +212,155 @@ static bool reach(struct warp *w, const struct inst *in, struct access *a, const
     }
 }
 
-/* Do the lanes that take part read or write neighbours in memory, as they are neighbours in the row? Rows are compared whole,
- * whoever takes part, so that this is SIMD. */
-static bool rows_in_order(struct warp *w, const struct inst *in, const struct lanes *lanes, struct access *a, int first)
+/* Where an access usually goes: the block's shared memory, or the array that the instruction reached last. NULL: nobody knows. */
+static inline const struct allocation *usual(const struct warp *w, const struct inst *in)
 {
-    const int shift = __builtin_ctz(a->bytes); /* a power of two */
-
-    if (in->wide_base) {
-        const uint64_t *base = warp_row64(w, in->slot[4]);
-        uint64_t differ = 0, want = base[first] - ((uint64_t)first << shift);
-        for (int i = 0; i < WARP_SIZE; i++)
-            differ |= (base[i] ^ (want + ((uint64_t)i << shift))) & (uint64_t)(int64_t)lanes->mask[i];
-        a->start = want + (uint64_t)in->offset;
-        return differ == 0;
-    }
-    const uint32_t *base = warp_row32(w, in->slot[4]);
-    uint32_t differ = 0, want = base[first] - ((uint32_t)first << shift);
-    for (int i = 0; i < WARP_SIZE; i++)
-        differ |= (base[i] ^ (want + ((uint32_t)i << shift))) & (uint32_t)lanes->mask[i];
-    a->start = (uint64_t)(uint32_t)(base[first] + (uint32_t)in->offset) - ((uint64_t)first << shift);
-    return differ == 0;
+    return in->space == SPACE_SHARED                                 ? &w->block->all_shared
+           : in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC ? w->block->worker->last_reached[in->number]
+                                                                     : NULL;
 }
 
-/* The usual access: lanes in order, all inside one array. Anything else, right or wrong, goes the long way. */
-static bool reach_in_order(struct warp *w, const struct inst *in, const struct lanes *lanes, struct access *a)
+/* Is the base of each lane of `mask` the one before and `bytes`? All lanes are compared, whoever takes part, so that this is SIMD.
+ */
+static inline bool is_row32(const uint32_t *base, uint32_t first, uint32_t mask, uint32_t bytes)
 {
-    int first = __builtin_ctz(a->mask), last = 31 - __builtin_clz(a->mask);
-    uint64_t base = 0, limit, low, bytes = (uint64_t)(last - first + 1) * a->bytes;
-    char *host;
+    uint32_t want = base[first] - first * bytes;
+    int32_t same[WARP_SIZE];
 
-    if (!in->has_base || !rows_in_order(w, in, lanes, a, first))
-        return false;
-    if (a->space == SPACE_SHARED) {
-        host = w->block->shared;
-        limit = w->block->grid->shared_bytes;
-    } else if (a->space == SPACE_GLOBAL) {
-        const struct allocation *found = w->block->worker->last_reached[in->number];
-        if (!found)
-            return false;
-        base = found->base;
-        host = found->host;
-        limit = found->bytes;
-    } else {
-        return false;
+    for (uint32_t i = 0; i < WARP_SIZE; i++)
+        same[i] = base[i] == want + i * bytes ? -1 : 0;
+    return !(~signs_of_32(same) & mask);
+}
+
+static inline bool is_row64(const uint64_t *base, uint32_t first, uint32_t mask, uint64_t bytes)
+{
+    uint64_t want = base[first] - first * bytes, differ = 0;
+    int64_t same[WARP_SIZE];
+
+    if (mask == UINT32_MAX) {
+        for (uint64_t i = 0; i < WARP_SIZE; i++)
+            differ |= base[i] ^ (want + i * bytes);
+        return !differ;
     }
-    low = a->start + (uint64_t)first * a->bytes;
-    if ((low & (a->bytes - 1)) || low - base >= limit || limit - (low - base) < bytes)
+    for (uint64_t i = 0; i < WARP_SIZE; i++)
+        same[i] = base[i] == want + i * bytes ? -1 : 0;
+    return !(~signs_of_64(same) & mask);
+}
+
+/* The address of lane `first`; false if the lanes are no row. */
+static inline bool row_start(struct warp *w, const struct inst *in, uint32_t first, uint32_t mask, uint64_t *start)
+{
+    const uint32_t *narrow = warp_row32(w, in->slot[4]);
+    const uint64_t *wide = warp_row64(w, in->slot[4]);
+
+    switch (in->row) {
+    case ROW_32_4:
+    case ROW_32_8:
+        *start = (uint32_t)(narrow[first] + (uint32_t)in->offset);
+        return in->row == ROW_32_4 ? is_row32(narrow, first, mask, 4) : is_row32(narrow, first, mask, 8);
+    case ROW_64_4:
+    case ROW_64_8:
+        *start = wide[first] + (uint64_t)in->offset;
+        return in->row == ROW_64_4 ? is_row64(wide, first, mask, 4) : is_row64(wide, first, mask, 8);
+    }
+    return false;
+}
+
+char *access_row(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    const struct allocation *a = usual(w, in);
+    uint32_t first = (uint32_t)__builtin_ctz(mask), bytes = in->bytes;
+    uint64_t start, span = (uint64_t)bytes * (WARP_SIZE - first - (uint32_t)__builtin_clz(mask));
+
+    if (w->watched || !a || !row_start(w, in, first, mask, &start))
+        return NULL;
+    if ((start & (bytes - 1)) || span > a->bytes || start - a->base > a->bytes - span)
+        return NULL;
+    start -= (uint64_t)first * bytes;
+    if (w->counts)
+        count_row(&w->counts[in->number], in, mask, start);
+    return (char *)((uintptr_t)a->host + (uintptr_t)(start - a->base));
+}
+
+/* Any addresses, all where an access usually goes. A lane is outside or misaligned where one of three numbers is negative: how far
+ * it is from the start, how far from the last place, and what is left of its alignment, turned round. */
+static bool reach_near(struct warp *w, const struct inst *in, struct access *a)
+{
+    const struct allocation *found = usual(w, in);
+    const int32_t odd = (int32_t)a->bytes - 1;
+    int32_t most, bad32[WARP_SIZE];
+    int64_t bad64[WARP_SIZE];
+    uint32_t bad;
+
+    if (!found || found->bytes < a->bytes || found->bytes > INT32_MAX || (found->base & (uint64_t)odd) ||
+        (!in->wide_base && a->space != SPACE_SHARED))
         return false;
-    a->host_start = (char *)((uintptr_t)host + (uintptr_t)(a->start - base));
+    most = (int32_t)(found->bytes - a->bytes);
+    if (in->wide_base) {
+        const uint64_t *base = warp_row64(w, in->slot[4]), shift = (uint64_t)in->offset - found->base;
+        for (int i = 0; i < WARP_SIZE; i++) {
+            int64_t at = (int64_t)(base[i] + shift);
+            bad64[i] = at | (most - at) | -(at & odd);
+            a->near[i] = (int32_t)at;
+        }
+        bad = signs_of_64(bad64);
+    } else {
+        const uint32_t *base = warp_row32(w, in->slot[4]), offset = (uint32_t)in->offset, all = 0 - (uint32_t)in->has_base;
+        for (int i = 0; i < WARP_SIZE; i++) {
+            int32_t at = (int32_t)((base[i] & all) + offset);
+            bad32[i] = at | (int32_t)((uint32_t)most - (uint32_t)at) | -(at & odd);
+            a->near[i] = at;
+        }
+        bad = signs_of_32(bad32);
+    }
+    if (bad & a->mask)
+        return false;
+    a->shape = SHAPE_NEAR;
+    a->start = found->base;
+    a->host_start = found->host;
+    if (a->space == SPACE_GENERIC)
+        a->space = SPACE_GLOBAL;
     return true;
 }
 
 void access_spread(struct access *a)
 {
-    for (unsigned i = 0; i < WARP_SIZE && a->in_order; i++) {
-        a->address[i] = a->start + (uint64_t)i * a->bytes;
-        a->host[i] = (char *)((uintptr_t)a->host_start + (uintptr_t)i * a->bytes);
+    if (a->shape == SHAPE_APART)
+        return;
+    for (int i = 0; i < WARP_SIZE; i++) {
+        a->address[i] = a->start + (uint64_t)(int64_t)a->near[i];
+        a->host[i] = a->host_start + a->near[i];
     }
 }
 
-bool access_begin_short(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)
+/* The trace and the checks see every lane's address. False: a check has stopped the warp. */
+static __attribute__((noinline)) bool show_access(struct warp *w, const struct inst *in, struct access *a)
 {
-    const struct lanes *lanes = &w->lanes;
-    struct lanes some;
-
-    a->mask = mask;
-    a->bytes = (unsigned)in->bytes * in->vector;
-    a->space = (enum space)in->space;
-    a->is_store = in->op->signature[0] == 'A';
-    a->is_atomic = in->op->as == AS_ATOMIC;
-    if (mask != w->lanes.bits) {
-        lanes_set(&some, mask);
-        lanes = &some;
-    }
-    a->in_order = reach_in_order(w, in, lanes, a);
-    if (!a->in_order) {
-        lane_addresses(w, in, a);
-        if (!reach(w, in, a, lanes))
-            return false;
-    }
-    if (w->counts)
-        count_access(&w->counts[in->number], a);
-    if (!w->watched)
-        return true;
     access_spread(a);
     if (w->traced)
         trace_access(w, in, a);
     if (w->block->shared_written && !init_access(w, in, a))
         return false;
     return !w->block->race || race_access(w, in, a);
+}
+
+bool access_begin_short(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)
+{
+    a->mask = mask;
+    a->bytes = in->access_bytes;
+    a->space = (enum space)in->space;
+    a->is_store = in->is_store;
+    a->is_atomic = in->is_atomic;
+    if (!reach_near(w, in, a)) {
+        struct lanes others;
+        a->shape = SHAPE_APART;
+        lane_addresses(w, in, a);
+        if (!reach(w, in, a, warp_lanes(w, mask, &others)))
+            return false;
+    }
+    if (w->counts)
+        count_access(&w->counts[in->number], a);
+    return !w->watched || show_access(w, in, a);
 }
 
 bool access_begin(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)

@@ -44,6 +44,7 @@ struct block *block_new(struct worker *worker)
     b->warp_count = (b->threads + WARP_SIZE - 1) / WARP_SIZE;
     b->warps = rows(b->warp_count * sizeof *b->warps);
     b->shared = rows(grid->shared_bytes);
+    b->all_shared = (struct allocation){.bytes = grid->shared_bytes, .host = b->shared};
     for (unsigned i = 0; i < b->warp_count; i++) {
         struct warp *w = &b->warps[i];
         w->block = b;

@@ -30,11 +30,11 @@ static pthread_mutex_t totals_lock = PTHREAD_MUTEX_INITIALIZER;
 
 enum { SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
 
-/* Sectors of lanes in order: a sector is a few neighbours, so shift lane 0 to its place in its sector and see which hold a lane. */
-static unsigned sectors_in_order(const struct access *a)
+/* Sectors of a row: a sector is a few neighbours, so shift lane 0 to its place in its sector and see which hold a lane. */
+static unsigned sectors_of_row(uint64_t start, unsigned bytes, uint32_t mask)
 {
-    unsigned lanes = SECTOR_BYTES / a->bytes, skipped = (unsigned)(a->start % SECTOR_BYTES) / a->bytes;
-    uint64_t taken = (uint64_t)a->mask << skipped, every = UINT64_MAX / ((1u << lanes) - 1); /* a bit for each sector */
+    unsigned lanes = SECTOR_BYTES / bytes, skipped = (unsigned)(start % SECTOR_BYTES) / bytes;
+    uint64_t taken = (uint64_t)mask << skipped, every = UINT64_MAX / ((1u << lanes) - 1); /* a bit for each sector */
 
     for (unsigned step = 1; step < lanes; step *= 2)
         taken |= taken >> step;
@@ -48,8 +48,6 @@ unsigned count_sectors(const struct access *a)
     unsigned count = 0, distinct = 0;
     bool rising = true;
 
-    if (a->in_order && a->bytes >= 4)
-        return sectors_in_order(a);
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         sector[count] = access_address(a, __builtin_ctz(rest)) / SECTOR_BYTES;
         rising &= count == 0 || sector[count] >= sector[count - 1];
@@ -68,13 +66,13 @@ unsigned count_sectors(const struct access *a)
 }
 
 /* Are all words wanted within one row of banks? Then each bank gives at most one. SIMD over all lanes. */
-static bool within_banks(const struct access *a, uint32_t mask, unsigned words)
+static bool within_banks(const uint32_t word[WARP_SIZE], uint32_t mask, unsigned words)
 {
     uint32_t low = UINT32_MAX, high = 0;
 
     for (int i = 0; i < WARP_SIZE; i++) {
-        uint32_t takes_part = 0 - (mask >> i & 1), word = (uint32_t)(a->address[i] / BANK_BYTES);
-        uint32_t least = word | ~takes_part, greatest = word & takes_part;
+        uint32_t takes_part = 0 - (mask >> i & 1);
+        uint32_t least = word[i] | ~takes_part, greatest = word[i] & takes_part;
         low = least < low ? least : low;
         high = greatest > high ? greatest : high;
     }
@@ -82,14 +80,14 @@ static bool within_banks(const struct access *a, uint32_t mask, unsigned words)
 }
 
 /* Passes where addresses rise from lane to lane: a word was wanted before only by the lane before. 0: they do not rise. */
-static unsigned passes_rising(const struct access *a, uint32_t mask, unsigned words)
+static unsigned passes_rising(const uint32_t word[WARP_SIZE], uint32_t mask, unsigned words)
 {
     uint8_t in_bank[BANKS] = {0};
-    uint64_t least = 0, before = UINT64_MAX;
+    uint32_t least = 0, before = UINT32_MAX;
     unsigned most = 1;
 
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
-        uint64_t wanted = a->address[__builtin_ctz(rest)] / BANK_BYTES;
+        uint32_t wanted = word[__builtin_ctz(rest)];
         if (wanted == before)
             continue; /* broadcast */
         if (wanted < least)
@@ -104,23 +102,23 @@ static unsigned passes_rising(const struct access *a, uint32_t mask, unsigned wo
     return most;
 }
 
-/* Passes over the banks for the lanes of `mask`: the most distinct words that any one bank must give. */
-static unsigned passes(const struct access *a, uint32_t mask)
+/* Passes over the banks for the lanes of `mask`: the most distinct words that any one bank must give. `first`: of each lane. */
+static unsigned passes(const uint32_t first[WARP_SIZE], uint32_t mask, unsigned words)
 {
-    uint64_t word[4 * WARP_SIZE];
+    uint32_t word[4 * WARP_SIZE];
     uint8_t next[4 * WARP_SIZE + 1], head[BANKS] = {0}, in_bank[BANKS] = {0}, used = 0;
-    unsigned words = a->bytes > BANK_BYTES ? a->bytes / BANK_BYTES : 1, most;
+    unsigned most;
 
-    if (within_banks(a, mask, words))
+    if (within_banks(first, mask, words))
         return 1;
-    most = passes_rising(a, mask, words);
+    most = passes_rising(first, mask, words);
     if (most)
         return most;
     most = 1;
     for (uint32_t rest = mask; rest; rest &= rest - 1)
         for (unsigned k = 0; k < words; k++) {
-            uint64_t wanted = a->address[__builtin_ctz(rest)] / BANK_BYTES + k;
-            unsigned bank = (unsigned)(wanted % BANKS), at = head[bank];
+            uint32_t wanted = first[__builtin_ctz(rest)] + k;
+            unsigned bank = wanted % BANKS, at = head[bank];
             while (at && word[at - 1] != wanted)
                 at = next[at];
             if (at)
@@ -134,22 +132,54 @@ static unsigned passes(const struct access *a, uint32_t mask)
     return most;
 }
 
+/* Each lane's first word. Shared memory has 32-bit addresses. */
+static void first_words(const struct access *a, uint32_t word[WARP_SIZE])
+{
+    if (a->shape == SHAPE_NEAR)
+        for (int i = 0; i < WARP_SIZE; i++)
+            word[i] = ((uint32_t)a->start + (uint32_t)a->near[i]) / BANK_BYTES;
+    else
+        for (int i = 0; i < WARP_SIZE; i++)
+            word[i] = (uint32_t)(access_address(a, i) / BANK_BYTES);
+}
+
 /* 8-byte accesses go by half warps, 16-byte ones by quarters. */
 unsigned count_wavefronts(const struct access *a, unsigned *fewest)
 {
     unsigned lanes = a->bytes <= 4 ? 32 : a->bytes == 8 ? 16 : 8, wavefronts = 0;
+    unsigned words = a->bytes > BANK_BYTES ? a->bytes / BANK_BYTES : 1;
+    uint32_t word[WARP_SIZE];
 
+    first_words(a, word);
     if (lanes == WARP_SIZE)
-        return *fewest = 1, a->in_order ? 1 : passes(a, a->mask);
+        return *fewest = 1, passes(word, a->mask, words);
     *fewest = 0;
     for (unsigned first = 0; first < WARP_SIZE; first += lanes) {
         uint32_t part = a->mask & (((uint32_t)1 << lanes) - 1) << first;
         if (!part)
             continue;
-        wavefronts += a->in_order ? 1 : passes(a, part);
+        wavefronts += passes(word, part, words);
         ++*fewest;
     }
     return wavefronts;
+}
+
+/* An access whose lanes are a row, of 4 or 8 bytes each: every pass over the banks is as good as can be. */
+void count_row(struct inst_counts *counts, const struct inst *in, uint32_t mask, uint64_t start)
+{
+    unsigned lanes = (unsigned)__builtin_popcount(mask);
+
+    if (in->space == SPACE_SHARED) {
+        unsigned passes = in->bytes == 4 ? 1 : ((mask & 0xffff) != 0) + (mask >> 16 != 0);
+        counts->shared_requests++;
+        counts->shared_lanes += lanes;
+        counts->wavefronts += passes;
+        counts->fewest_wavefronts += passes;
+    } else {
+        counts->global_requests++;
+        counts->global_bytes += (uint64_t)lanes * in->bytes;
+        counts->sectors += in->bytes == 4 ? sectors_of_row(start, 4, mask) : sectors_of_row(start, 8, mask);
+    }
 }
 
 void count_access(struct inst_counts *counts, const struct access *a)

@@ -560,6 +560,12 @@ static void decode_instruction(struct decoder *d)
     in->warp = in->op == &ops[OP_ret] && !d->f->is_kernel ? warp_return
                : in->call && in->call->builtin            ? in->call->builtin
                                                           : in->op->warp;
+    in->access_bytes = (uint8_t)(in->bytes * in->vector);
+    in->is_store = in->op->signature[0] == 'A';
+    in->is_atomic = in->op->as == AS_ATOMIC;
+    if (in->op->as == AS_MEMORY && in->has_base && in->vector == 1 && in->bytes == in->element_lane_bytes && in->bytes <= 8 &&
+        (in->space == SPACE_SHARED || (in->wide_base && (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC))))
+        in->row = in->wide_base ? in->bytes == 4 ? ROW_64_4 : ROW_64_8 : in->bytes == 4 ? ROW_32_4 : ROW_32_8;
     if (in->variant) {
         in->full = in->variant->full;
         in->masked = in->variant->masked;

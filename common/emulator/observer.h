@@ -6,6 +6,7 @@
 
 /* counters.c */
 void count_access(struct inst_counts *counts, const struct access *access);
+void count_row(struct inst_counts *counts, const struct inst *in, uint32_t mask, uint64_t start); /* lane 0 is at `start` */
 unsigned count_sectors(const struct access *access);                           /* distinct 32-byte sectors of one request */
 unsigned count_wavefronts(const struct access *access, unsigned *fewest);      /* passes over the banks, and the fewest possible */
 void counters_add_launch(const struct grid *grid, struct inst_counts *counts); /* expands runs, adds to the program's totals */

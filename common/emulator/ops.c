@@ -39,6 +39,7 @@ const char *const space_names[] = {"generic", "global", "shared", "local", "cons
 #define CARRY2(...)
 #define CARRY3(...)
 #define CHOOSE(...)
+#define DIVISION(...)
 #define RECODE(...)
 #define PREDICATE1(...)
 #define PREDICATE2(...)
@@ -58,6 +59,7 @@ const char *const space_names[] = {"generic", "global", "shared", "local", "cons
 #define TEST(id, mnemonic, ...) [OP_##id] = {mnemonic, ROW_COMPARE, 0, AS_OTHER, "", 0, NULL},
 #define CARRY2(id, mnemonic, ...) [OP_##id] = {mnemonic, ROW_CARRY, 0, AS_OTHER, "000", 0, NULL},
 #define CARRY3(id, mnemonic, ...) [OP_##id] = {mnemonic, ROW_CARRY, 0, AS_OTHER, "0000", 0, NULL},
+#define DIVISION(id, mnemonic, ...) LANE(id, mnemonic, 0, AS_DIVISION, "000")
 #define CHOOSE(id, mnemonic, types, kc, allow, ...) LANE(id, mnemonic, allow, AS_OTHER, "0000")
 #define RECODE(id, mnemonic, d, s, kd, ka, kb, allow, ...) LANE(id, mnemonic, allow, AS_OTHER, "000")
 #define PREDICATE1(id, mnemonic, ...) LANE(id, mnemonic, 0, AS_OTHER, "00")

@@ -31,6 +31,7 @@ enum op_id {
 #define CARRY2(id, ...) OP_##id,
 #define CARRY3(id, ...) OP_##id,
 #define CHOOSE(id, ...) OP_##id,
+#define DIVISION(id, ...) OP_##id,
 #define RECODE(id, ...) OP_##id,
 #define PREDICATE1(id, ...) OP_##id,
 #define PREDICATE2(id, ...) OP_##id,

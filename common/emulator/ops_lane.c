@@ -3,6 +3,7 @@
 #include "memory.h"
 #include "ops.h"
 #include "ops_half.h"
+#include "simd.h"
 #include <math.h>
 #include <string.h>
 #ifdef __GNUC__
@@ -163,6 +164,36 @@ static inline int32_t quotient_s32(int32_t a, int32_t b)
 
 static inline uint64_t quotient_u64(uint64_t a, uint64_t b) { return b == 0 ? UINT64_MAX : a / b; }
 static inline int64_t quotient_s64(int64_t a, int64_t b) { return b == 0 ? -1 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
+
+/* All lanes often divide by one number: then a multiplication does it. The reciprocal is made larger by 2^-50, so that rounding
+ * leaves no product below the true quotient where that is whole; above, it is less than the distance to the next. 0: they do not, or
+ * the number is one that quotient_… treats apart. */
+static inline bool all_are(const uint32_t *row, uint32_t value)
+{
+    int32_t same[32];
+
+    EACH(32) same[i] = row[i] == value ? -1 : 0;
+    return signs_of_32(same) == UINT32_MAX;
+}
+
+static inline double reciprocal_of(double x) { return 1 / x * (1 + 0x1p-50); }
+static inline double reciprocal_u32(const void *row)
+{
+    uint32_t x = *(const uint32_t *)row;
+    return x >= 2 && all_are(row, x) ? reciprocal_of(x) : 0;
+}
+
+static inline double reciprocal_s32(const void *row)
+{
+    int32_t x = *(const int32_t *)row;
+    return x + 1u >= 3 && all_are(row, (uint32_t)x) ? reciprocal_of(x) : 0;
+}
+
+static inline double no_reciprocal(const void *row) { return 0; }
+static inline double double_s32(int32_t x) { return x; }
+static inline double double_any(uint64_t x) { return 0; }
+#define RECIPROCAL(row) _Generic((T)0, uint32_t: reciprocal_u32, int32_t: reciprocal_s32, default: no_reciprocal)(row)
+#define TIMES(a, reciprocal) (T)(int32_t)(_Generic((T)0, uint32_t: double_of, int32_t: double_s32, default: double_any)(a) * (reciprocal))
 
 static inline float canonical_f32(float x)
 {
@@ -412,6 +443,28 @@ static inline uint32_t nth_set_bit(uint32_t x, uint32_t base, int32_t n)
         }                                                                                                                        \
     }
 
+/* A division: each lane by its own number, or all by one. */
+#define DIVISION_FUNCTIONS(t, id, ...)                                                                                           \
+    LANE_FUNCTIONS(id##_##t##_each, TYPEDEFS(t), t, t, t, none, none, ({                                                         \
+                       const T quotient = QUOTIENT(a, b);                                                                        \
+                       __VA_ARGS__;                                                                                              \
+                   }))                                                                                                           \
+    static void id##_##t(char *regs, const struct inst *in)                                                                      \
+    {                                                                                                                            \
+        TYPEDEFS(t) SLOT(t) *d = (SLOT(t) *)(regs + in->slot[0]);                                                                \
+        POINT(t, a, 1) POINT(t, b, 2) const double reciprocal = RECIPROCAL(row_b);                                               \
+        if (reciprocal == 0) {                                                                                                   \
+            id##_##t##_each(regs, in);                                                                                           \
+            return;                                                                                                              \
+        }                                                                                                                        \
+        EACH(32)                                                                                                                 \
+        {                                                                                                                        \
+            READ(t, a) READ(t, b)(void) b;                                                                                       \
+            const T quotient = TIMES(a, reciprocal);                                                                             \
+            d[i] = STORED(t, __VA_ARGS__);                                                                                       \
+        }                                                                                                                        \
+    }
+
 /* A carry row: `total` is as wide as two registers. Its low half is the result; the bit above is the lane's carry (or borrow) for
  * the next carry row, if this one keeps it. */
 #define CARRY_FUNCTIONS(t, id, keeps, kc, total)                                                                                 \
@@ -447,20 +500,26 @@ static inline uint32_t combined(uint32_t compared, const char *regs, const struc
     }
 }
 
-static inline void set_predicates(char *regs, const struct inst *in, uint32_t compared, uint32_t second, uint32_t lanes)
+static __attribute__((noinline)) void set_combined(char *regs, const struct inst *in, uint32_t compared, uint32_t second,
+                                                  uint32_t lanes)
 {
     SLOT_pred *p = (SLOT_pred *)(regs + in->slot[0]), *q = (SLOT_pred *)(regs + in->slot[4]);
-    uint32_t first;
+    uint32_t first = combined(compared, regs, in);
 
-    if (!in->combine && !in->slot[4]) { /* usual: one predicate, nothing combined */
-        *p = (*p & ~lanes) | (compared & lanes);
-        return;
-    }
-    first = combined(compared, regs, in);
     second = combined(second, regs, in);
     *p = (*p & ~lanes) | (first & lanes);
     if (in->slot[4])
         *q = (*q & ~lanes) | (second & lanes);
+}
+
+static inline void set_predicates(char *regs, const struct inst *in, uint32_t compared, uint32_t second, uint32_t lanes)
+{
+    SLOT_pred *p = (SLOT_pred *)(regs + in->slot[0]);
+
+    if (in->combine || in->slot[4])
+        set_combined(regs, in, compared, second, lanes);
+    else /* usual: one predicate, nothing combined */
+        *p = (*p & ~lanes) | (compared & lanes);
 }
 
 /* Every second bit of a pair's 64: the low halves' or the high ones'. */
@@ -496,17 +555,25 @@ static void set_values(char *regs, const struct inst *in, uint64_t bits, uint32_
     }
 }
 
+/* Comparisons make numbers as wide as what they compare, so that SIMD needs no other step. */
+#define SIGNS(flags)                                                                                                             \
+    (sizeof *(flags) == 8             ? signs_of_64((const int64_t *)(const void *)(flags))                                      \
+     : sizeof(flags) == 4 * 32        ? signs_of_32((const int32_t *)(const void *)(flags))                                      \
+                                      : signs_of_32((const int32_t *)(const void *)(flags)) |                                    \
+                                            (uint64_t)signs_of_32((const int32_t *)(const void *)(flags) + 32) << 32)
+
 /* The comparison's bits, and what setp and set make of them. */
 #define BITS_FUNCTION(t, id, kb, ...)                                                                                            \
     typedef __typeof__(__builtin_choose_expr(LANES_##t == 64, (uint64_t)0, (uint32_t)0)) id##_##t##_mask;                        \
     static inline id##_##t##_mask id##_##t##_bits(const char *regs, const struct inst *in)                                       \
     {                                                                                                                            \
-        TYPEDEFS(t) POINT(t, a, 1) POINT(kb, b, 2) id##_##t##_mask bits = 0;                                                     \
+        TYPEDEFS(t) POINT(t, a, 1) POINT(kb, b, 2)                                                                               \
+        __typeof__(__builtin_choose_expr(sizeof(SLOT_##t) == 8, (int64_t)0, (int32_t)0)) flags[LANES_##t];                       \
         EACH(LANES_##t)                                                                                                          \
         {                                                                                                                        \
-            READ(t, a) READ(kb, b) bits |= (__VA_ARGS__) ? (id##_##t##_mask)1 << i : 0;                                          \
+            READ(t, a) READ(kb, b) flags[i] = (__VA_ARGS__) ? -1 : 0;                                                            \
         }                                                                                                                        \
-        return bits;                                                                                                             \
+        return (id##_##t##_mask)SIGNS(flags);                                                                                    \
     }
 #define SETP_FUNCTION(t, id, name, parameters, lanes)                                                                            \
     static void name parameters                                                                                                  \
@@ -551,6 +618,7 @@ static void set_values(char *regs, const struct inst *in, uint64_t bits, uint32_
 #define LANE4(id, mnemonic, types, allow, as, kd, ka, kb, kc, ke, ...) types(LANE_TYPE, id, kd, ka, kb, kc, ke, __VA_ARGS__)
 #define COMPARE(id, mnemonic, types, ...) types(COMPARE_FUNCTIONS, id, __VA_ARGS__)
 #define TEST(id, mnemonic, types, ...) types(TEST_FUNCTIONS, id, none, __VA_ARGS__)
+#define DIVISION(id, mnemonic, types, ...) types(DIVISION_FUNCTIONS, id, __VA_ARGS__)
 #define CARRY2(id, mnemonic, keeps, total) WIDEINTS(CARRY_FUNCTIONS, id, keeps, none, total)
 #define CARRY3(id, mnemonic, keeps, total) WIDEINTS(CARRY3_TYPE, id, keeps, total)
 #define CARRY3_TYPE(t, id, keeps, total) CARRY_FUNCTIONS(t, id, keeps, t, total)
@@ -620,6 +688,8 @@ static void set_values(char *regs, const struct inst *in, uint64_t bits, uint32_
 #define TEST(id, mnemonic, types, ...) types(TEST_ENTRY, id)
 #define CARRY_ENTRY(t, id, kc) {OP_##id, {T_##t, T_none}, {T_##t, T_##t, T_##t, PASTE(T_, kc)}, id##_##t, id##_##t##_masked},
 #define CARRY3_ENTRY(t, id) CARRY_ENTRY(t, id, t)
+#define DIVISION_ENTRY(t, id) {OP_##id, {T_##t, T_none}, {T_##t, T_##t, T_##t}, id##_##t, id##_##t##_each_masked},
+#define DIVISION(id, mnemonic, types, ...) types(DIVISION_ENTRY, id)
 #define CARRY2(id, mnemonic, keeps, total) WIDEINTS(CARRY_ENTRY, id, none)
 #define CARRY3(id, mnemonic, keeps, total) WIDEINTS(CARRY3_ENTRY, id)
 #define RECODE(id, mnemonic, d_, s, kd, ka, kb, allow, ...)                                                                      \

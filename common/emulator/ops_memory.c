@@ -1,29 +1,29 @@
 /* Warp rows that read and write memory: loads, stores, atomics; and moves between one wide register and several narrow ones. */
 #include "access.h"
+#include "simd.h"
 #include <math.h>
 #include <string.h>
 
 /* Loads and stores of one element a lane. The switch is outside the loop, so each case is a plain gather or scatter. */
-#define EACH_OF(mask) for (uint32_t rest_ = (mask), i; rest_ && (i = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
-
-#define GATHER_LANE(from, to)                                                                                                    \
+#define PLACE (near ? a->host_start + a->near[i] : a->host[i])
+#define GATHER_LANE(from, to)                                                                                              \
     {                                                                                                                            \
         from value;                                                                                                              \
-        memcpy(&value, a->host[i] + at, sizeof value);                                                                           \
+        memcpy(&value, PLACE + at, sizeof value);                                                                          \
         to widened = (to)value;                                                                                                  \
         memcpy(row + sizeof widened * i, &widened, sizeof widened);                                                              \
     }
 #define GATHER(from, to)                                                                                                         \
-    if (a->mask == UINT32_MAX)                                                                                                   \
+    if (a->mask == UINT32_MAX && near)                                                                                           \
         for (uint32_t i = 0; i < WARP_SIZE; i++)                                                                                 \
-            GATHER_LANE(from, to)                                                                                                \
+            GATHER_LANE(from, to)                                                                                          \
     else                                                                                                                         \
-        EACH_OF(a->mask) GATHER_LANE(from, to)                                                                                   \
+        EACH_OF(a->mask) GATHER_LANE(from, to)                                                                             \
     break
 
 static void load_element(char *row, const struct access *a, const struct inst *in, size_t at)
 {
-    bool is_signed = type_is_signed((enum type)in->type);
+    const bool is_signed = type_is_signed((enum type)in->type), near = a->shape == SHAPE_NEAR;
 
     switch (in->bytes * 4 + (in->element_lane_bytes == 8) * 2 + is_signed) {
     case 4: GATHER(uint8_t, uint32_t);
@@ -34,7 +34,13 @@ static void load_element(char *row, const struct access *a, const struct inst *i
     case 9: GATHER(int16_t, int32_t);
     case 10: GATHER(uint16_t, uint64_t);
     case 11: GATHER(int16_t, int64_t);
-    case 16: case 17: GATHER(uint32_t, uint32_t);
+    case 16:
+    case 17:
+        if (a->mask == UINT32_MAX && near) {
+            gather_32(row, a->host_start + at, a->near);
+            break;
+        }
+        GATHER(uint32_t, uint32_t);
     case 18: GATHER(uint32_t, uint64_t);
     case 19: GATHER(int32_t, int64_t);
     default: GATHER(uint64_t, uint64_t);
@@ -47,12 +53,14 @@ static void load_element(char *row, const struct access *a, const struct inst *i
         lane value;                                                                                                              \
         memcpy(&value, row + sizeof value * i, sizeof value);                                                                    \
         type narrowed = (type)value;                                                                                             \
-        memcpy(a->host[i] + at, &narrowed, sizeof narrowed);                                                                     \
+        memcpy(PLACE + at, &narrowed, sizeof narrowed);                                                                    \
     }                                                                                                                            \
     break
 
 static void store_element(const char *row, const struct access *a, const struct inst *in, size_t at)
 {
+    const bool near = a->shape == SHAPE_NEAR;
+
     switch (in->bytes * 2 + (in->element_lane_bytes == 8)) {
     case 2: SCATTER(uint8_t, uint32_t);
     case 3: SCATTER(uint8_t, uint64_t);
@@ -64,56 +72,70 @@ static void store_element(const char *row, const struct access *a, const struct 
     }
 }
 
-/* Rows of lanes that are neighbours in memory as in the register: all in one copy, or those of the mask. */
-static bool is_row(const struct inst *in, const struct access *a)
+/* The lanes of a row, all in one copy or those of the mask. */
+static void load_row(struct warp *w, char *to, const char *from, unsigned lane_bytes, uint32_t mask)
 {
-    return a->in_order && in->vector == 1 && in->bytes == in->element_lane_bytes;
+    struct lanes others;
+
+    if (mask != UINT32_MAX)
+        load_lanes(to, from, lane_bytes, warp_lanes(w, mask, &others));
+    else if (lane_bytes == 4)
+        memcpy(to, from, 4 * WARP_SIZE);
+    else
+        memcpy(to, from, 8 * WARP_SIZE);
 }
 
-#define COPY_LANES(to, from, lane_bytes)                                                                                         \
-    if (mask == UINT32_MAX)                                                                                                      \
-        memcpy(to, from, WARP_SIZE * (lane_bytes));                                                                              \
-    else                                                                                                                         \
-        EACH_OF(mask) memcpy((to) + (lane_bytes) * i, (from) + (lane_bytes) * i, lane_bytes)
-
-static void copy_row(char *to, const char *from, unsigned lane_bytes, uint32_t mask)
+static void store_row(struct warp *w, char *to, const char *from, unsigned lane_bytes, uint32_t mask)
 {
-    if (lane_bytes == 4) {
-        COPY_LANES(to, from, 4);
-    } else {
-        COPY_LANES(to, from, 8);
-    }
+    struct lanes others;
+
+    if (mask != UINT32_MAX)
+        store_lanes(to, from, lane_bytes, warp_lanes(w, mask, &others));
+    else if (lane_bytes == 4)
+        memcpy(to, from, 4 * WARP_SIZE);
+    else
+        memcpy(to, from, 8 * WARP_SIZE);
 }
 
-int warp_load(struct warp *w, const struct inst *in, uint32_t mask)
+static __attribute__((noinline)) int load_apart(struct warp *w, const struct inst *in, uint32_t mask)
 {
     struct access a;
 
     if (!access_begin_short(w, in, mask, &a))
         return WARP_STOP;
-    if (is_row(in, &a)) {
-        copy_row(w->regs + in->slot[0], a.host_start, in->bytes, mask);
-        return WARP_NEXT;
-    }
-    access_spread(&a);
     for (unsigned k = 0; k < in->vector; k++)
         load_element(w->regs + in->slot[k], &a, in, (size_t)k * in->bytes);
     return WARP_NEXT;
 }
 
-int warp_store(struct warp *w, const struct inst *in, uint32_t mask)
+static __attribute__((noinline)) int store_apart(struct warp *w, const struct inst *in, uint32_t mask)
 {
     struct access a;
 
     if (!access_begin_short(w, in, mask, &a))
         return WARP_STOP;
-    if (is_row(in, &a)) {
-        copy_row(a.host_start, w->regs + in->slot[0], in->bytes, mask);
-        return WARP_NEXT;
-    }
-    access_spread(&a);
     for (unsigned k = 0; k < in->vector; k++)
         store_element(w->regs + in->slot[k], &a, in, (size_t)k * in->bytes);
+    return WARP_NEXT;
+}
+
+int warp_load(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    const char *from = in->row ? access_row(w, in, mask) : NULL;
+
+    if (!from)
+        return load_apart(w, in, mask);
+    load_row(w, w->regs + in->slot[0], from, in->bytes, mask);
+    return WARP_NEXT;
+}
+
+int warp_store(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    char *to = in->row ? access_row(w, in, mask) : NULL;
+
+    if (!to)
+        return store_apart(w, in, mask);
+    store_row(w, to, w->regs + in->slot[0], in->bytes, mask);
     return WARP_NEXT;
 }
 

@@ -115,6 +115,9 @@ enum step {
     STEP_BRANCH   /* a branch in no polling loop: the loop itself takes it while all lanes go one way */
 };
 
+/* A load or store whose lanes may be neighbours in memory as in the register: bits of an address, bytes a lane. */
+enum row { ROW_NONE, ROW_32_4, ROW_32_8, ROW_64_4, ROW_64_8 };
+
 struct inst { /* first what the loop and the lane functions look at, in one cache line */
     lane_full_fn *full;     /* a lane instruction: NULL in a warp instruction */
     lane_masked_fn *masked;
@@ -134,6 +137,9 @@ struct inst { /* first what the loop and the lane functions look at, in one cach
     uint8_t space, bytes, vector; /* memory access: space, bytes an element, elements (1, 2, 4) */
     uint8_t element_lane_bytes;   /* lane bytes of the registers loaded or stored */
     bool has_base, wide_base;     /* the address has a base register; it is 64 bits wide */
+    uint8_t access_bytes;         /* of a lane: bytes times vector */
+    bool is_store, is_atomic;     /* else a load */
+    uint8_t row;                  /* enum row */
     bool is_volatile, is_relaxed, is_acquire, is_release, result_unused;
     uint8_t combine;        /* setp: 0, or the Boolean operator with a third predicate; atom and shfl: the operation */
     uint8_t flip;           /* bits: negated predicate operands, by their place in the signature */

@@ -68,8 +68,6 @@ void group_run(struct warp *w, struct group *group)
     w->regs = group->frame->regs;
     w->spins = 0;
     w->whole = group->mask == w->live;
-    if (w->lanes.bits != group->mask)
-        lanes_set(&w->lanes, group->mask);
 }
 
 void group_part(struct warp *w, uint32_t taken, uint32_t target, uint32_t next_pc, uint32_t reconv_pc)

@@ -168,28 +168,23 @@ static inline void observe_issue(struct warp *w, const struct inst *in, unsigned
         trace_issue(w, in, run, mask);
 }
 
-/* A run of lane instructions, without a look at anything else. */
-static void run_lanes(struct warp *w, const struct inst *in)
+/* Runs of lane instructions, without a look at anything else: of all live lanes, and of some. */
+static inline void run_lanes(char *regs, const struct inst *in, const struct inst *end)
 {
-    const struct inst *end = in->then;
-    char *regs = w->regs;
-
-    if (w->whole)
-        do
-            in->full(regs, in);
-        while (++in < end);
-    else
-        do
-            in->masked(regs, in, &w->lanes);
-        while (++in < end);
+    do
+        in->full(regs, in);
+    while (++in < end);
 }
 
-static __attribute__((noinline)) void run_guarded(struct warp *w, const struct inst *in, uint32_t mask)
+static __attribute__((noinline)) void run_some_lanes(struct warp *w, const struct inst *in, const struct inst *end, uint32_t mask)
 {
-    struct lanes lanes;
+    struct lanes others;
+    const struct lanes *lanes = warp_lanes(w, mask, &others);
+    char *regs = w->regs;
 
-    lanes_set(&lanes, mask);
-    in->masked(w->regs, in, &lanes);
+    do
+        in->masked(regs, in, lanes);
+    while (++in < end);
 }
 
 static int timed_out(struct warp *w, const struct inst *in)
@@ -199,18 +194,13 @@ static int timed_out(struct warp *w, const struct inst *in)
                       "the kernel never ends: %llu warp instructions in one warp", (unsigned long long)w->issued);
 }
 
-void warp_run(struct warp *w)
+/* Compiled twice: `observed` is a constant where it is called. */
+static inline __attribute__((always_inline)) void run(struct warp *w, const bool observed)
 {
-    const bool observed = w->counts || w->traced;
     const struct inst *in;
     struct group *now;
     uint32_t mask;
 
-    if (!w->now && !group_next(w)) {
-        w->status = w->live ? STATUS_WAITING : STATUS_DONE;
-        return;
-    }
-    w->status = STATUS_READY;
 moved:
     now = w->now;
     in = &w->code[now->pc];
@@ -225,24 +215,28 @@ moved:
             }
         }
         if (in->step == STEP_LANES) {
+            const struct inst *end = in->then;
             if (observed)
                 observe_issue(w, in, in->run, now->mask);
             w->issued += in->run;
-            run_lanes(w, in);
-            in = in->then;
+            if (w->whole)
+                run_lanes(w->regs, in, end);
+            else
+                run_some_lanes(w, in, end, now->mask);
+            in = end;
             continue;
         }
         mask = now->mask & (*warp_predicate(w, in->guard) ^ in->guard_flip);
-        w->issued++;
         if (in->step == STEP_GUARDED) {
+            w->issued++;
             if (observed)
                 observe_issue(w, in, 1, mask);
-            run_guarded(w, in, mask);
+            run_some_lanes(w, in, in + 1, mask);
             in++;
             continue;
         }
         now->pc = in->number;
-        if (w->issued > w->most_issues) {
+        if (++w->issued > w->most_issues) {
             timed_out(w, in);
             return;
         }
@@ -260,4 +254,17 @@ moved:
             }
         }
     }
+}
+
+void warp_run(struct warp *w)
+{
+    if (!w->now && !group_next(w)) {
+        w->status = w->live ? STATUS_WAITING : STATUS_DONE;
+        return;
+    }
+    w->status = STATUS_READY;
+    if (w->counts || w->traced)
+        run(w, true);
+    else
+        run(w, false);
 }

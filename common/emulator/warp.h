@@ -66,11 +66,14 @@ struct join {
 
 enum { MOST_GROUPS = 32 };
 
-struct warp {
+struct warp { /* first what the loop looks at */
     struct block *block;
     const struct inst *code;
     uint64_t most_issues;       /* EMULATOR_TIMEOUT */
+    uint64_t issued;            /* warp instructions since the block began */
     struct inst_counts *counts; /* the worker's, one an instruction; NULL when nobody counts */
+    struct group *now;          /* the running one */
+    bool whole;                 /* it is all live lanes */
     bool traced;                /* EMULATOR_TRACE names it and its block */
     bool watched;               /* a check or the trace wants to see every access */
     unsigned index;             /* in its block */
@@ -80,14 +83,12 @@ struct warp {
     struct frame bottom, **free_frames, *made; /* the kernel's own; for each part of its program; all but the kernel's */
     uint32_t present, live;                    /* lanes that exist; those of them that have not exited */
     enum warp_status status;
-    struct group groups[MOST_GROUPS], *now;
+    struct group groups[MOST_GROUPS];
     struct join *joins;
     int group_top, join_top;  /* beyond these none was used since the block began */
     int join_room, join_free; /* below join_free all are used */
-    struct lanes lanes;       /* of the running group */
-    bool whole;               /* the running group is all live lanes */
+    struct lanes lanes;       /* of a group that ran: see warp_lanes */
     uint64_t turn;            /* counts changes of group, so that waits can be ordered by age */
-    uint64_t issued;          /* warp instructions since the block began */
     unsigned spins;           /* jumps back in a polling loop since this group began to run */
     struct {
         uint64_t value;
@@ -110,6 +111,7 @@ struct block {
     unsigned warp_count, threads;
     struct warp *warps;
     char *shared;
+    struct allocation all_shared; /* the same, as if it were an array */
     struct barrier barriers[BARRIERS];
     uint32_t barriers_used; /* a bit for each at which somebody waits */
     uint32_t live;          /* threads that have not exited */
@@ -206,20 +208,33 @@ int warp_fault(struct warp *warp, const struct inst *in, int lane, int error, co
 void fault_preface(struct warp *warp, const char *text); /* what stands before the report of the fault that this warp recorded */
 void fault_report(struct grid *grid);                    /* writes the launch's first fault to stderr */
 
+/* Where the lanes of an access are. NEAR: in one array, `near` bytes behind where it starts. APART: address[] and host[] say it. */
+enum shape { SHAPE_NEAR, SHAPE_APART };
 struct access {
     uint32_t mask;
     unsigned bytes; /* a lane: element times vector */
     enum space space;
+    enum shape shape;
     bool is_store, is_atomic;
-    bool in_order; /* the address of each lane that takes part is start + lane * bytes, its bytes at host_start + lane * bytes */
     uint64_t start;
     char *host_start;
-    uint64_t address[WARP_SIZE]; /* in its space; in order they are filled in only for those who ask (access_begin) */
+    int32_t near[WARP_SIZE];
+    uint64_t address[WARP_SIZE]; /* in its space; filled in for those who ask (access_begin) */
     char *host[WARP_SIZE];
 };
 static inline uint64_t access_address(const struct access *a, int lane)
 {
-    return a->in_order ? a->start + (uint64_t)lane * a->bytes : a->address[lane];
+    return a->shape == SHAPE_NEAR ? a->start + (uint64_t)(int64_t)a->near[lane] : a->address[lane];
+}
+
+/* `mask` as lanes: those of the running group are kept for its next instructions. */
+static inline const struct lanes *warp_lanes(struct warp *w, uint32_t mask, struct lanes *others)
+{
+    struct lanes *lanes = mask == w->now->mask ? &w->lanes : others;
+
+    if (lanes == others || lanes->bits != mask)
+        lanes_set(lanes, mask);
+    return lanes;
 }
 
 static inline uint32_t *warp_predicate(struct warp *w, uint32_t slot)
