@@ -22,17 +22,19 @@ static int take_turns(struct warp *w)
     return WARP_STOP;
 }
 
+void branch_apart(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    if (w->counts)
+        w->counts[in->number].divergent++;
+    group_part(w, mask, in->target, in->number + 1, in->reconv_pc);
+}
+
 int warp_branch(struct warp *w, const struct inst *in, uint32_t mask)
 {
-    uint32_t next = w->now->pc + 1;
-
-    if (mask == w->now->mask) {
+    if (mask == w->now->mask)
         w->now->pc = in->target;
-    } else {
-        if (w->counts)
-            w->counts[w->now->pc].divergent++;
-        group_part(w, mask, in->target, next, in->reconv_pc);
-    }
+    else
+        branch_apart(w, in, mask);
     if (in->spins && ++w->spins >= SPINS_BEFORE_YIELD)
         return take_turns(w);
     return WARP_MOVED;

@@ -124,22 +124,37 @@ static void joins_forget(struct warp *w, int j, uint32_t mask)
     }
 }
 
+/* All others that join `j` expects wait there: the running group takes them in and goes on. */
+static void join_lead(struct warp *w, struct join *join)
+{
+    struct group *now = w->now;
+
+    join->used = false;
+    if (join - w->joins < w->join_free)
+        w->join_free = (int)(join - w->joins);
+    now->mask = join->expected;
+    now->join = join->parent;
+    now->since = w->turn++;
+    w->spins = 0;
+    w->whole = now->mask == w->live;
+}
+
 bool group_arrive(struct warp *w)
 {
     bool moved = false;
 
     while (w->now->join >= 0 && w->joins[w->now->join].pc == w->now->pc && w->joins[w->now->join].frame == w->now->frame) {
-        int j = w->now->join;
-        struct group *together;
-        if (!w->joins[j].arrived)
-            w->joins[j].since = w->turn++;
-        w->joins[j].arrived |= w->now->mask;
+        struct join *join = &w->joins[w->now->join];
+        if ((join->arrived | w->now->mask) == join->expected) {
+            join_lead(w, join);
+            continue;
+        }
+        if (!join->arrived)
+            join->since = w->turn++;
+        join->arrived |= w->now->mask;
         w->now->state = GROUP_FREE;
-        together = join_complete(w, j);
         moved = true;
-        if (together)
-            group_run(w, together);
-        else if (!group_next(w))
+        if (!group_next(w))
             return true;
     }
     return moved;

@@ -227,8 +227,8 @@ moved:
             continue;
         }
         mask = now->mask & (*warp_predicate(w, in->guard) ^ in->guard_flip);
+        w->issued++;
         if (in->step == STEP_GUARDED) {
-            w->issued++;
             if (observed)
                 observe_issue(w, in, 1, mask);
             run_some_lanes(w, in, in + 1, mask);
@@ -236,22 +236,33 @@ moved:
             continue;
         }
         now->pc = in->number;
-        if (++w->issued > w->most_issues) {
+        if (w->issued > w->most_issues) {
             timed_out(w, in);
             return;
+        }
+        if (in->step == STEP_BRANCH) {
+            if (observed)
+                observe_issue(w, in, 1, now->mask);
+            if (mask == 0) {
+                in++;
+            } else if (mask == now->mask) {
+                in = in->then;
+            } else {
+                branch_apart(w, in, mask);
+                goto moved;
+            }
+            continue;
         }
         if (observed)
             observe_issue(w, in, 1, in->target == NO_PC ? mask : now->mask);
         if (mask == 0) {
             in++;
-        } else if (in->step == STEP_BRANCH && mask == now->mask) {
-            in = in->then;
-        } else {
-            switch (in->warp(w, in, mask)) {
-            case WARP_NEXT: in++; break;
-            case WARP_MOVED: goto moved;
-            default: return;
-            }
+            continue;
+        }
+        switch (in->warp(w, in, mask)) {
+        case WARP_NEXT: in++; break;
+        case WARP_MOVED: goto moved;
+        default: return;
         }
     }
 }

@@ -195,6 +195,9 @@ void frames_free(struct warp *warp);
 uint64_t passed_value(struct warp *warp, const struct frame *frame, const struct passed *passed, int lane);
 void passed_set(struct warp *warp, const struct frame *frame, const struct passed *passed, int lane, uint64_t value);
 
+/* ops_control.c: some lanes of the running group branch, the others do not. */
+void branch_apart(struct warp *warp, const struct inst *in, uint32_t mask);
+
 /* ops_sync.c: lanes have exited, so some that wait for them may go on. */
 void meeting_check(struct warp *warp);
 
