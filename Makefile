@@ -284,7 +284,9 @@ validate: emulator
 .PHONY: validate
 plot:
 	@python=$$($(SETUP) python matplotlib) && \
-	    $$python plots/plot.py --out $(BUILD)/pictures $(wildcard $(BUILD)/run.csv) $(wildcard plots/recorded/*.csv)
+	    $$python plots/plot.py --out $(BUILD)/pictures $(wildcard $(BUILD)/run.csv) $(wildcard plots/recorded/*.csv) && \
+	    $$python plots/comparison.py --out $(BUILD)/pictures $(firstword $(wildcard $(BENCH_CSV)) bench/h200.csv) && \
+	    $$python plots/limits.py --out $(BUILD)/pictures
 
 # How fast the emulator is: the ladder, and a kernel that computes and one that moves.
 BENCHES := $(patsubst tests/bench/%.cu,$(BUILD)/bench/%,$(wildcard tests/bench/*.cu))

@@ -22,7 +22,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import comparison
 import evidence
+import limits
 import results
 from results import ROOT, Row, Unusable, number, ratio, show, show_counter
 
@@ -176,7 +178,32 @@ def ncu(arguments: list[str], say, chinese: bool, name: str) -> str:
     return markdown([say("kernel"), "µs", say("warp instructions"), say("lanes on"), say("bank conflicts")], lines, words=1)
 
 
+def against_cub(arguments: list[str], say, chinese: bool, name: str) -> str:
+    """bench int 1024 dirty 10 12 …: step 11 beside CUB at these powers of two, from bench/h200.csv."""
+    kind, block, l2, *exponents = arguments
+    heads, lines = comparison.against_cub(kind, block, l2, [int(e) for e in exponents])
+    return f"{say('Measured')}: {comparison.read()[0]}; {kind}, block {block}, L2 {l2}.\n\n" + markdown(heads, lines, words=1)
+
+
+def contenders(arguments: list[str], say, chinese: bool, name: str) -> str:
+    """contenders int dirty 25: everybody at n = 2^25, from bench/h200.csv."""
+    kind, l2, exponent = arguments
+    heads, lines = comparison.contenders(kind, l2, 1 << int(exponent))
+    return f"{say('Measured')}: {comparison.read()[0]}; n = 2^{exponent} {kind}, L2 {l2}.\n\n" + markdown(heads, lines, words=1)
+
+
+def limits_of(arguments: list[str], say, chinese: bool, name: str) -> str:
+    """limits 25: where each step's time goes at n = 2^25, block 256, from tests/hardware/h200_limits.csv."""
+    return markdown(*limits.limits_table(1 << int(arguments[0])), words=1)
+
+
+def times_of_blocks(arguments: list[str], say, chinese: bool, name: str) -> str:
+    return markdown(*limits.blocks_table(), words=1)
+
+
 TABLES = {
+    "limits": limits_of, "blocks": times_of_blocks,
+    "bench": against_cub, "contenders": contenders,
     "ladder": lambda arguments, say, chinese, name: ladder(say, chinese),
     "h200": recorded(times), "emulated": recorded(watched_counts), "published": recorded(published),
     "evidence": evidence_table, "gpus": gpus, "ncu": ncu,

@@ -173,7 +173,7 @@ def draw_speedup(series: list[Series], out: Path) -> None:
         axes.plot([math.nan if height is None else height for height in heights], **look)  # a missing step leaves a gap
         ends.append((known[-1], f"{known[-1]:.2f} × {each.device}", each.origin, look))
     label_ends(axes, len(steps) - 1, ends)
-    axes.set_xticks(range(len(steps)), map(step_label, steps), fontsize=13)
+    axes.set_xticks(range(len(steps)), map(step_label, steps), fontsize=13 if len(steps) <= 8 else 10)
     axes.set_ylabel("times as fast as step 0")
     headline(figure, "How much faster than step 0 each step runs", sources(series), gap=0.85)
     save(figure, out, "speedup")
@@ -188,7 +188,7 @@ def bars(axes: Axes, steps: list[str], series: list[Series], looks: list[tuple[s
         drawn = axes.bar(places, [h or 0 for h in heights], width * 0.94, color=colour, hatch=hatch, edgecolor="white",
                          linewidth=0, label=f"{each.device}, {each.origin}")
         axes.bar_label(drawn, ["–" if h is None else form.format(h) for h in heights], fontsize=size, padding=2)
-    axes.set_xticks(range(len(steps)), map(step_label, steps), fontsize=13)
+    axes.set_xticks(range(len(steps)), map(step_label, steps), fontsize=13 if len(steps) <= 8 else 10)
     axes.tick_params(axis="x", length=0)
     axes.margins(y=0.12)
 
