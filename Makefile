@@ -265,7 +265,7 @@ fuzz-programs:
 .PHONY: fuzz fuzz-seeds fuzz-programs
 -include $(wildcard $(FUZZ)/*/*.d)
 
-test-programs: $(TEST_PROGRAMS) $(TESTS)/rows $(MUST_FAIL) $(TESTS)/hardware fuzz-programs
+test-programs: variants $(TEST_PROGRAMS) $(TESTS)/rows $(MUST_FAIL) $(TESTS)/hardware fuzz-programs
 	+$(Q)$(MAKE) --no-print-directory TYPE=float $(TESTS)/mustfail/float/not_a_number
 PYTEST = python=$$($(SETUP) python pytest) && NVCC='$(CUDA_NVCC)' CUDART_DIR='$(CUDA_RUNTIME)' $$python -m pytest -p no:cacheprovider
 test: steps test-programs

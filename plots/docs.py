@@ -26,6 +26,7 @@ import comparison
 import evidence
 import limits
 import results
+import validated
 from results import ROOT, Row, Unusable, number, ratio, show, show_counter
 
 TABLE = re.compile(r"(<!-- (table|diff|output): (.*?) -->\n)(.*?)(<!-- end of \2 -->)", re.DOTALL)
@@ -50,7 +51,7 @@ def in_language(chinese: bool):
 
 def pages() -> list[Path]:
     """Every page that has generated parts or commands."""
-    found = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").glob("*.md"))]
+    found = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "common" / "emulator" / "README.md"]
     for step in evidence.ladder():
         found += [ROOT / step / "README.md", ROOT / step / "README.zh.md"]
     return [page for page in found if page.exists()]
@@ -201,7 +202,14 @@ def times_of_blocks(arguments: list[str], say, chinese: bool, name: str) -> str:
     return markdown(*limits.blocks_table(), words=1)
 
 
+def validated_counts(arguments: list[str], say, chinese: bool, name: str) -> str:
+    """validated 33554432 256 int: what the hardware counted and we did too, from tests/validate/h200.csv."""
+    heads, lines, summary = validated.table(*arguments)
+    return f"{summary}. Of them, at n = {results.size(arguments[0])} {arguments[2]}, block {arguments[1]}:\n\n" + markdown(heads, lines, words=1)
+
+
 TABLES = {
+    "validated": validated_counts,
     "limits": limits_of, "blocks": times_of_blocks,
     "bench": against_cub, "contenders": contenders,
     "ladder": lambda arguments, say, chinese, name: ladder(say, chinese),
