@@ -84,6 +84,9 @@ def ladder(say, chinese: bool) -> str:
     for step in evidence.ladder():
         idea, watch = (words.replace("|", "\\|") for words in results.header(step))
         watch = re.sub(r"\w+", lambda word: f"`{word[0]}`" if word[0] in names else word[0], watch)
+        if chinese:  # the headers are English: the lesson's title, and the counters alone
+            title = (ROOT / step / "README.zh.md").read_text(encoding="utf-8").partition("\n")[0]
+            idea, watch = title.partition("：")[2], "、".join(f"`{name}`" for name in results.watched(step))
         lines.append([lesson(step, chinese), idea, watch])
     return markdown([say("step"), say("idea"), say("what to watch")], lines, words=3)
 

@@ -118,6 +118,12 @@ def test_languages_agree(page):
     assert pictures.findall(ours) == pictures.findall(theirs)
 
 
+def test_every_page_has_its_chinese_version():
+    for page in PAGES:
+        if not page.endswith(".zh.md") and page not in EXPLAINED:
+            assert page.replace(".md", ".zh.md") in PAGES, page
+
+
 def test_every_step_has_a_lesson():
     assert [step for step in STEPS if f"{step}/README.md" not in PAGES] == []
 
