@@ -97,6 +97,8 @@ help:
 	@echo 'make handout          a copy of the repository without solutions, for students'
 	@echo 'make plot             speed-ups and counters as pictures            (sets up what is missing)'
 	@echo 'make figures          what a block does, drawn from traces of the steps, into docs/pictures'
+	@echo 'make report           build/report.html: the run, the pictures, what each line cost, the diffs; to hand in or to project'
+	@echo 'make notebook         run notebooks/ladder.ipynb, which walks the ladder, from its first cell to its last'
 	@echo 'make docs             write the generated parts of README.md, the lessons and docs/ anew'
 	@echo 'make doctor           what this machine has and lacks, with a remedy for each'
 	@echo 'make sanitize         every step with address and undefined-behaviour sanitizers, on the emulator'
@@ -442,3 +444,11 @@ figures: steps
 	@python3 plots/figures.py
 docs: steps
 	@CUDA_HOME='$(CUDA_HOME)' NVCC='$(CUDA_NVCC)' python3 plots/docs.py
+
+# One HTML page about `make run`, and the notebook, run from its first cell to its last.
+.PHONY: report notebook
+report: run
+	@python3 plots/report.py
+notebook: steps
+	@python=$$($(SETUP) python ipykernel && $(SETUP) python nbclient && $(SETUP) python pytest) && \
+	    NVCC='$(CUDA_NVCC)' $$(echo "$$python" | tail -n 1) -m pytest -p no:cacheprovider -q -rs tests/test_notebook.py

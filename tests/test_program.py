@@ -77,7 +77,7 @@ def test_emulate_says_what_is_wrong(tmp_path):
 
 def test_make_help_names_every_target_a_person_asks_for():
     said = run(need("make"), "help").stdout
-    for target in "run test step3 diff3 diffs plot figures docs doctor sanitize lint bench-emulator test-gpu test-slow accept coverage clean".split():
+    for target in "run test step3 diff3 diffs plot figures docs report notebook doctor sanitize lint bench-emulator test-gpu test-slow accept coverage clean".split():
         assert re.search(rf"^make {target}\b", said, re.M), target
 
 
