@@ -94,6 +94,7 @@ help:
 	@echo 'make diffs            how many lines change from step to step: added plus removed, the two header lines aside'
 	@echo 'make grade EX=max     grade exercises/max/reduce.cu, or FILE=my.cu; the exercises: make grade'
 	@echo 'make grade-all        a class: SUBMISSIONS=folder (docs/teaching.md)'
+	@echo 'make test-exercises   solutions, wrong submissions and attempts to cheat: each scores what it should; K=max: one exercise'
 	@echo 'make handout          a copy of the repository without solutions, for students'
 	@echo 'make plot             speed-ups and counters as pictures            (sets up what is missing)'
 	@echo 'make figures          what a block does, drawn from traces of the steps, into docs/pictures'
@@ -394,7 +395,7 @@ lint:
 	    cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability --suppress=missingInclude \
 	        -Icommon $(filter-out %/ops_lane.c,$(C_SOURCES)) && echo 'cppcheck: nothing found, ops_lane.c left out'; else echo 'cppcheck is not installed'; fi
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run -Werror $(filter-out $(TABLES:%=common/emulator/%),$(C_SOURCES) $(wildcard common/*.h common/emulator/*.h)) $(STEPS:%=%/reduce.cu) && \
+	    clang-format --dry-run -Werror $(filter-out $(TABLES:%=common/emulator/%),$(C_SOURCES) $(wildcard common/*.h common/emulator/*.h)) exercises/driver.c $(STEPS:%=%/reduce.cu) && \
 	    echo 'clang-format: as agreed'; else echo 'clang-format is not installed'; fi
 
 clean:
