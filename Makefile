@@ -420,8 +420,8 @@ GRADE_OPTIONS := $(if $(filter-out auto,$(DEVICE)),--device '$(strip $(DEVICE))'
 
 .PHONY: grade grade-all grade-class-demo test-exercises handout
 grade: $(EMULATOR)
-	@[ -n $(call quoted,$(EX)) ] || { echo 'say which exercise: make grade EX=NAME [FILE=my.cu]'; python3 exercises/grade.py list; exit 2; } >&2
-	@$(GRADE) one $(GRADE_OPTIONS) -- $(call quoted,$(EX)) $(if $(FILE),$(call quoted,$(FILE)))
+	@[ -n $(call quoted,$(EX)) ] || { echo 'make grade EX=NAME [FILE=my.cu] grades one of these:'; python3 exercises/grade.py list; }
+	@[ -z $(call quoted,$(EX)) ] || $(GRADE) one $(GRADE_OPTIONS) -- $(call quoted,$(EX)) $(if $(FILE),$(call quoted,$(FILE)))
 grade-all: $(EMULATOR)
 	@[ -n $(call quoted,$(SUBMISSIONS)) ] || { echo 'say where the submissions are: make grade-all SUBMISSIONS=FOLDER, with FOLDER/STUDENT/EXERCISE.cu' >&2; exit 2; }
 	@$(GRADE) all --out $(call quoted,$(strip $(OUT))) --jobs '$(strip $(JOBS))' $(GRADE_OPTIONS) -- $(call quoted,$(SUBMISSIONS))
