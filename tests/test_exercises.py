@@ -190,6 +190,12 @@ def test_what_is_wrong_on_a_gpu_is_not_timed(results):
     assert "on this GPU it fails: n = 1: output[0] is 0" in reported(result)
 
 
+def test_without_the_emulator_nobody_is_blamed(monkeypatch, tmp_path):
+    monkeypatch.setattr(grade, "EMULATOR", tmp_path)
+    with pytest.raises(grade.Impossible, match="make emulator"):
+        grade.judge(EXERCISES["any_n"], [], SOLUTIONS / "any_n/reduce.cu")
+
+
 def test_a_gpu_that_is_wanted_has_to_be_there(monkeypatch, tmp_path):
     monkeypatch.setattr(grade.os.path, "exists", lambda path: False)
     assert grade.gpu_runtime("auto") is None and grade.gpu_runtime("emulator") is None
