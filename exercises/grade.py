@@ -372,9 +372,9 @@ def build_anew(exercise, text, nvcc, driver, scratch):
     redirections = check_symbols(object_, scratch)
     # Only solve() stays visible: a main, malloc or cudaMalloc of the submission's own replaces nothing.
     status, said = tool(["objcopy", "--keep-global-symbol=solve", *redirections, str(object_), str(mine)], scratch)
-    if status == 0:
+    if status == 0: # -no-pie: where libstdc++ is an archive, it need not be position-independent
         status, said = tool([os.environ.get("CC", "cc"), str(driver), str(mine), f"-L{EMULATOR}", "-lcudart", "-lstdc++", "-ldl", "-lm",
-                             f"-Wl,-rpath,{EMULATOR},--enable-new-dtags", "-o", str(program)], scratch)
+                             "-no-pie", f"-Wl,-rpath,{EMULATOR},--enable-new-dtags", "-o", str(program)], scratch)
     if status:
         raise Refused("it does not link:\n" + said[:2000], "the message names what is missing")
     return program
