@@ -209,13 +209,20 @@ def nvcc_command():
     return nvcc
 
 
+def limit(kind, soft, hard=None):
+    """Never above what the grader itself may use."""
+    most = resource.getrlimit(kind)[1]
+    capped = [most if most != resource.RLIM_INFINITY and (v == resource.RLIM_INFINITY or v > most) else v for v in (soft, hard or soft)]
+    resource.setrlimit(kind, tuple(capped))
+
+
 def limits(cpu, memory, output):
     def set_them():
         end_with_parent(signal.SIGKILL)
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (output, output))
-        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+        limit(resource.RLIMIT_CPU, cpu, cpu + 1)
+        limit(resource.RLIMIT_CORE, 0)
+        limit(resource.RLIMIT_FSIZE, output)
+        limit(resource.RLIMIT_DATA, memory)
     return set_them
 
 
