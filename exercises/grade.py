@@ -689,6 +689,14 @@ def gpu_runtime(wish):
     return None if missing else folder
 
 
+def wanted_gpu(options):
+    """Points for time must not be left out in silence."""
+    gpu = gpu_runtime(options.device)
+    if options.time_points and not gpu:
+        raise Impossible("--time-points needs a GPU: say DEVICE=gpu on a machine that has one")
+    return gpu
+
+
 @contextlib.contextmanager
 def alone_on_gpu():
     """One at a time, or they would disturb each other's times. A lock on a file goes with the process that holds it."""
@@ -879,7 +887,7 @@ def grade_one(options):
     if source.stat().st_size > SOURCE:
         raise Usage(f"{source} is larger than a megabyte")
     seed, hidden = seeds_of(options)
-    gpu = gpu_runtime(options.device)
+    gpu = wanted_gpu(options)
     result = judge(exercise, exercise.make_cases(seed, hidden), source, shlex.split(options.sandbox), gpu, options.time_points)
     shown_as = source.relative_to(ROOT) if source.is_relative_to(ROOT) else source
     report(result, printable(shown_as), "hidden" if options.seed_file else seed)
@@ -1023,7 +1031,7 @@ def grade_all(options):
         seed = seed_before # a run that goes on keeps its inputs
     need_driver(nvcc_command())
     students, submissions = find_submissions(options.folder)
-    WORK.update(sandbox=shlex.split(options.sandbox), gpu=gpu_runtime(options.device), time_points=options.time_points)
+    WORK.update(sandbox=shlex.split(options.sandbox), gpu=wanted_gpu(options), time_points=options.time_points)
     for name in {s[1] for s in submissions}:
         WORK[name] = (e := Exercise(name)), e.make_cases(seed, hidden)
     jobs = [(*s, key_of(*s, seed, hidden, options)) for s in submissions]

@@ -201,6 +201,8 @@ def test_a_gpu_that_is_wanted_has_to_be_there(monkeypatch, tmp_path):
     assert grade.gpu_runtime("auto") is None and grade.gpu_runtime("emulator") is None
     with pytest.raises(grade.Impossible, match="no NVIDIA GPU"):
         grade.gpu_runtime("gpu")
+    done = command("one", "max", "--device", "emulator", "--time-points", 2)
+    assert done.returncode == 3 and "--time-points needs a GPU" in done.stderr
 
 
 @pytest.mark.gpu
