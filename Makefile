@@ -270,7 +270,7 @@ fuzz-programs:
 
 test-programs: variants $(TEST_PROGRAMS) $(TESTS)/rows $(MUST_FAIL) $(TESTS)/hardware fuzz-programs
 	+$(Q)$(MAKE) --no-print-directory TYPE=float $(TESTS)/mustfail/float/not_a_number
-PYTEST = python=$$($(SETUP) python pytest) && NVCC='$(CUDA_NVCC)' CUDART_DIR='$(CUDA_RUNTIME)' $$python -m pytest -p no:cacheprovider
+PYTEST = python=$$($(SETUP) python pytest) && CC='$(CC)' ARCH='$(ARCH)' NVCC='$(CUDA_NVCC)' CUDART_DIR='$(CUDA_RUNTIME)' $$python -m pytest -p no:cacheprovider
 test: steps test-programs
 	@$(PYTEST) -q tests -m 'not gpu and not slow'
 test-slow: steps test-programs

@@ -163,8 +163,9 @@ def gpus(arguments: list[str], say, chinese: bool, name: str) -> str:
     lines = []
     for device, file, source in (("H200", "h200", "measured here"), ("H100", "published", "published"), ("RTX 4090", "published", "published")):
         then, now = (evidence.recorded_time(file, each, device) if each else None for each in (old, step))
+        form = "{:.1f}" if file == "h200" else "{:g}"  # others' as they were published
         if now is not None:
-            lines.append([f"NVIDIA {device}", say(source), show(then, "{:g}"), show(now, "{:g}"), show(ratio(then, now), "{:.2f}")])
+            lines.append([f"NVIDIA {device}", say(source), show(then, form), show(now, form), show(ratio(then, now), "{:.2f}")])
     if not lines:
         return say("Not recorded yet.") + "\n"
     return markdown([say(head) for head in ("GPU", "source", "before, µs", "now, µs", "times as fast")], lines, words=2)

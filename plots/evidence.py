@@ -136,5 +136,5 @@ def report(step: str, diff: str, options: str) -> str:
         shutil.rmtree(folder)
     said = (done.stderr + done.stdout.partition("watch:")[0]).rstrip().splitlines()  # without the counters
     said = [re.sub(r"_INTERNAL_[0-9a-f]{8}_(\d+_\w+?)_[0-9a-f]{8}", r"_INTERNAL_…_\1_…", line) for line in said]  # a hash of the folder
-    folded = [part for line in said for part in textwrap.wrap(line, 118, subsequent_indent="       ", drop_whitespace=True) or [""]]
+    folded = [part for line in said for part in textwrap.wrap(line, 100, subsequent_indent="       ", drop_whitespace=True) or [""]]
     return "\n".join([*folded, f"exit status {done.returncode}"])
