@@ -39,6 +39,11 @@ struct name {
 enum { BUCKETS = 4096, MOST_NESTING = 64, MOST_REGISTERS = 1 << 20, MOST_UNUSED = 1 << 16 };
 #define MOST_BYTES ((size_t)1 << 40) /* of a variable, or of several that lie in one place */
 
+/* Where code of another file was inlined: .loc's words, and the line of the function's own file that they come from. */
+struct location {
+    uint32_t file, line, column, own_line;
+};
+
 struct parser {
     struct module *module;
     struct lexer lexer;
@@ -46,6 +51,8 @@ struct parser {
     struct name *buckets[BUCKETS], *newest;
     struct function *function; /* the one whose body is being read, or NULL */
     uint32_t source_line, source_file;
+    uint32_t kernel_file; /* the one the function stands in */
+    LIST(struct location) inlined;
     LIST(struct symbol *) symbols;
     LIST(struct function *) functions;
     LIST(const char *) files;
@@ -700,17 +707,48 @@ static void parse_instruction(struct parser *p)
     LIST_ADD(p->code, in);
 }
 
-/* .loc file line column [, function_name label[+n], inlined_at file line column] */
+/* The line of the function's own file that a place comes from, 0 if that is not known. */
+static uint32_t own_line(const struct parser *p, const struct location *at)
+{
+    if (at->file == p->kernel_file)
+        return at->line;
+    for (size_t i = p->inlined.count; i-- > 0;)
+        if (p->inlined.items[i].file == at->file && p->inlined.items[i].line == at->line &&
+            p->inlined.items[i].column == at->column)
+            return p->inlined.items[i].own_line;
+    return 0;
+}
+
+static struct location take_location(struct parser *p)
+{
+    uint32_t file = (uint32_t)take_number(p), line = (uint32_t)take_number(p), column = (uint32_t)take_number(p);
+
+    return (struct location){.file = file, .line = line, .column = column};
+}
+
+/* .loc file line column [, function_name label[+n], inlined_at file line column]
+ * Code of another file, such as a shuffle's wrapper in CUDA's headers, counts as the line that called it. */
 static void parse_location(struct parser *p)
 {
-    uint32_t file = (uint32_t)take_number(p), line = (uint32_t)take_number(p);
+    struct location at = take_location(p), caller;
 
-    take_number(p);
-    if (line) { /* line 0 is code the compiler made: it belongs to the line before */
-        p->source_file = file;
-        p->source_line = line;
+    if (!p->kernel_file)
+        p->kernel_file = at.file;
+    if (at.line) { /* line 0 is code the compiler made: it belongs to the line before */
+        p->source_file = at.file;
+        p->source_line = at.line;
     }
     while (take_mark(p, ',')) {
+        if (take_word(p, "inlined_at")) {
+            caller = take_location(p);
+            at.own_line = own_line(p, &caller);
+            if (at.file != p->kernel_file && at.line && at.own_line) {
+                p->source_file = p->kernel_file;
+                p->source_line = at.own_line;
+                LIST_ADD(p->inlined, at);
+            }
+            continue;
+        }
         take_name(p);
         while (p->token.kind == TOKEN_NUMBER ||
                (p->token.kind == TOKEN_WORD && p->token.text[0] != '.' && p->token.text[0] != '@') || is_mark(p, '+')) {
@@ -851,7 +889,8 @@ static void parse_body(struct parser *p)
 
     p->code.count = p->labels.count = p->label_names.count = p->in_frame.count = p->targets.count = 0;
     p->argument_top = p->argument_most = 0;
-    p->source_line = p->source_file = 0;
+    p->source_line = p->source_file = p->kernel_file = 0;
+    p->inlined.count = 0;
     parse_block(p, 0);
     end.line = p->token.line;
     LIST_ADD(p->code, end); /* a body may end without ret */
@@ -1061,6 +1100,7 @@ static void free_lists(struct parser *p)
     free(p->listed.items);
     free(p->in_frame.items);
     free(p->targets.items);
+    free(p->inlined.items);
     free(p->initial.items);
 }
 
