@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "cudart.h"
 #include "builtins.h"
+#include "fault.h"
 #include "settings.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -56,12 +57,14 @@ cudaError_t cudaGetLastError(void)
 {
     cudaError_t error = last;
 
+    fault_asked();
     last = cudaSuccess;
     return error;
 }
 
 cudaError_t cudaPeekAtLastError(void)
 {
+    fault_asked();
     return last;
 }
 
@@ -87,6 +90,7 @@ const char *cudaGetErrorName(cudaError_t error)
 {
     size_t i = error_index(error);
 
+    fault_asked();
     return i < sizeof errors / sizeof *errors ? errors[i].name : "unrecognized error code";
 }
 
@@ -94,6 +98,7 @@ const char *cudaGetErrorString(cudaError_t error)
 {
     size_t i = error_index(error);
 
+    fault_asked();
     return i < sizeof errors / sizeof *errors ? errors[i].text : "unrecognized error code";
 }
 

@@ -6,6 +6,9 @@
 #include "launch.h"
 #include "cudart.h"
 #include "device.h"
+#include "fault.h"
+#include "ptx.h"
+#include <stdio.h>
 #include <string.h>
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, struct CUstream_st *stream);
@@ -21,6 +24,7 @@ struct configuration {
 enum { NESTED = 64 }; /* a kernel's argument may itself be computed with a launch */
 static _Thread_local struct configuration pushed[NESTED];
 static _Thread_local unsigned pushed_count;
+static _Thread_local bool from_brackets; /* <<<...>>> drops the result of the launch that follows */
 
 /* Non-zero: the caller then leaves the kernel out. */
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, struct CUstream_st *stream)
@@ -40,7 +44,22 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
     *block = top->block;
     *shared = top->shared;
     memcpy(stream, &top->stream, sizeof top->stream);
+    from_brackets = true;
     return cudaSuccess;
+}
+
+static void tell_refusal(const struct launch *l, cudaError_t error)
+{
+    char *report = NULL;
+
+    if (asprintf(
+            &report,
+            "launch: %s with a grid of (%u,%u,%u), a block of %llu threads (%u,%u,%u) and %zu bytes of dynamic shared memory: %s. "
+            "It did not run, and nobody asked\n"
+            "       to mend it: call cudaGetLastError() after each launch; a block has 1024 threads at most\n",
+            l->kernel->name, l->grid[0], l->grid[1], l->grid[2], 1ULL * l->block[0] * l->block[1] * l->block[2], l->block[0],
+            l->block[1], l->block[2], l->dynamic_shared, cudaGetErrorString(error)) >= 0)
+        fault_launch_refused(report);
 }
 
 /* Refusals are the launch's own result; a fault while running is what the calls after it say (cudart.c). */
@@ -48,7 +67,9 @@ static cudaError_t launch_kernel(const void *func, struct configuration c, void 
 {
     struct kernel *kernel;
     cudaError_t error = kernel_load(func, &kernel);
+    bool result_dropped = from_brackets;
 
+    from_brackets = false;
     if (error)
         return error;
     if (!stream_valid(c.stream))
@@ -66,6 +87,8 @@ static cudaError_t launch_kernel(const void *func, struct configuration c, void 
     error = (cudaError_t)launch_check(&launch);
     if (error == cudaSuccess)
         front_set_sticky((cudaError_t)launch_run(&launch));
+    else if (result_dropped)
+        tell_refusal(&launch, error);
     return error;
 }
 

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 static atomic_bool seen, found;
+static atomic_bool unasked;            /* a fault of memory or time since the program last asked for an error */
+static _Atomic(char *) refused_launch; /* what to tell if nobody asks */
 
 bool fault_seen(void)
 {
@@ -108,19 +110,34 @@ void fault_report(struct grid *grid)
     seen = true;
     if (grid->fault.error & FINDING)
         found = true;
+    else if (grid->fault.error != 710 && grid->fault.error != 719) /* a kernel's own assert or trap may be meant */
+        unasked = true;
     fflush(stdout);
     fputs(grid->fault.report ? grid->fault.report : "fault: (no memory for the report)\n", stderr);
     free(grid->fault.report);
     grid->fault.report = NULL;
 }
 
-/* A check's finding must not be lost because main returned 0. */
+void fault_launch_refused(char *report)
+{
+    free(atomic_exchange(&refused_launch, report));
+}
+
+void fault_asked(void)
+{
+    unasked = false;
+    free(atomic_exchange(&refused_launch, NULL));
+}
+
+/* A check's finding must not be lost because main returned 0, nor a fault whose error nobody looked at. */
 static void at_exit(int status, void *unused)
 {
     (void)unused;
     if (settings()->checks & CHECK_LEAK)
         leak_report();
-    if (found && status == 0) {
+    if (refused_launch)
+        fputs(refused_launch, stderr);
+    if ((found || unasked) && status == 0) {
         fflush(NULL);
         _exit(FAULT_EXIT_STATUS);
     }

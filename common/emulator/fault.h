@@ -5,7 +5,10 @@
 #define FAULT_H
 #include <stdbool.h>
 
-/* A check (race, init, sync) found something: the process then ends with this status even if main returns 0. */
+/* A check (race, init, sync) found something, or memory was misused and the program asked for no error: the process then ends with
+ * this status even if main returns 0. */
 enum { FAULT_EXIT_STATUS = 86 };
 bool fault_seen(void);
+void fault_asked(void);                  /* the program asks what went wrong */
+void fault_launch_refused(char *report); /* told at exit if it never does; from malloc, may be NULL */
 #endif
