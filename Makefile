@@ -109,6 +109,7 @@ help:
 	@echo 'make bench-emulator   how many warp instructions a second the emulator executes'
 	@echo 'make test-gpu         the tests that need a GPU'
 	@echo 'make validate         the exact counters beside those of ncu, on a GPU; CSV=file keeps them'
+	@echo 'make sanitizer-table  what compute-sanitizer says of the faults in tests/faults, on a GPU; CSV=file keeps it elsewhere'
 	@echo 'make test-slow        the tests that take minutes'
 	@echo 'make accept           write the expected error messages of tests/errors anew'
 	@echo 'make coverage         how many lines of the emulator the tests reach, file by file'
@@ -285,6 +286,10 @@ accept: test-programs
 validate: emulator
 	@python3 tests/validate/validate.py $(if $(CSV),--csv $(CSV))
 .PHONY: validate
+# For a machine with a GPU and compute-sanitizer: what its tools say of the faults in tests/faults, for docs/emulator.md.
+sanitizer-table:
+	@python3 tests/faults/sanitizer.py --nvcc '$(CUDA_NVCC)' $(if $(CSV),--csv $(CSV))
+.PHONY: sanitizer-table
 plot:
 	@python=$$($(SETUP) python matplotlib) && \
 	    $$python plots/plot.py --out $(BUILD)/pictures $(wildcard $(BUILD)/run.csv) $(wildcard plots/recorded/*.csv) && \

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import comparison
 import evidence
+import fault_kinds
 import limits
 import results
 import validated
@@ -212,13 +213,19 @@ def validated_counts(arguments: list[str], say, chinese: bool, name: str) -> str
     return f"{summary}. Of them, at n = {results.size(arguments[0])} {arguments[2]}, block {arguments[1]}:\n\n" + markdown(heads, lines, words=1)
 
 
+def faults(arguments: list[str], say, chinese: bool, name: str) -> str:
+    """faults: each kind in tests/faults, what the emulator says of it, and compute-sanitizer."""
+    heads, lines, source = fault_kinds.table()
+    return (f"{source}\n\n" if source else "") + markdown(heads, lines, words=len(heads))
+
+
 TABLES = {
     "validated": validated_counts,
     "limits": limits_of, "blocks": times_of_blocks,
     "bench": against_cub, "contenders": contenders,
     "ladder": lambda arguments, say, chinese, name: ladder(say, chinese),
     "h200": recorded(times), "emulated": recorded(watched_counts), "published": recorded(published),
-    "evidence": evidence_table, "gpus": gpus, "ncu": ncu,
+    "evidence": evidence_table, "gpus": gpus, "ncu": ncu, "faults": faults,
 }
 
 
