@@ -117,8 +117,8 @@ static void report_counters(const struct result *r)
 
 void report_full(const struct result *r)
 {
-    printf("%s: n = %zu %ss of seed %llu, %u blocks of %u threads, %zu tiles of %zu elements\n", r->step->name, r->n, TYPE_NAME,
-           (unsigned long long)r->seed, r->grid, r->block, r->tiles, r->tile);
+    printf("%s: n = %zu %ss of seed %llu, block %u, a grid of %u, %zu tiles of %zu elements\n", r->step->name, r->n, TYPE_NAME,
+           (unsigned long long)r->seed, r->block, r->grid, r->tiles, r->tile);
     if (r->alloc != ALLOC_DEVICE)
         printf("memory: managed, %s%s\n",
                r->alloc == ALLOC_MANAGED ? "fetched by the kernel page by page" : "sent before the kernel starts",

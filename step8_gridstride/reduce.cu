@@ -1,5 +1,5 @@
 /* Step 8: a grid sized to the GPU, not to n; each thread strides over the whole array, then the block adds up once.
- * Watch: barriers, shared_loads and warp_instructions fall, and no longer grow with n. */
+ * Watch: barriers and shared_loads no longer grow with n, so for a large one they fall, and warp_instructions with them. */
 #include "harness.h"
 
 template <unsigned block>
