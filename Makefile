@@ -107,6 +107,7 @@ help:
 	@echo 'make bench            on a GPU: every step beside CUB, Thrust and PyTorch'
 	@echo 'make variants         what else could end the sum, beside step 11, in build/variants'
 	@echo 'make bench-emulator   how many warp instructions a second the emulator executes'
+	@echo 'make bench-checks     how much longer the ladder takes under each check; N=2^20'
 	@echo 'make test-gpu         the tests that need a GPU'
 	@echo 'make validate         the exact counters beside those of ncu, on a GPU; CSV=file keeps them'
 	@echo 'make sanitizer-table  what compute-sanitizer says of the faults in tests/faults, on a GPU; CSV=file keeps it elsewhere'
@@ -350,6 +351,10 @@ bench: $(BUILD)/bench/int.so $(BUILD)/bench/float.so $(BUILD)/bench/double.so
 	    --toolkit $$($(CUDA_NVCC) --version | sed -n 's/.*release \([0-9.]*\).*/\1/p') $(BENCH_OPTIONS)
 .PHONY: variants bench
 
+bench-checks: steps
+	@python3 tests/bench/bench.py --checks --n '$(if $(filter file,$(origin N)),2^20,$(strip $(N)))' -- $(STEP_PROGRAMS)
+.PHONY: bench-checks
+
 # Goals named together keep this order: nothing else runs while steps are timed.
 ifneq ($(filter run,$(MAKECMDGOALS)),)
 test test-slow test-gpu plot bench bench-emulator: | run
@@ -372,15 +377,15 @@ sanitize:
 	    case $$? in 0 | 86) ;; *) cat build/sanitize/errors.out; exit 1 ;; esac; \
 	done; echo 'tests/errors: clean'
 
-# The emulator built to count its lines, and everything that runs PTX run on it.
-coverage:
-	+$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CC='gcc --coverage' OPTIMISE=-O1 HAVE_V3= build/coverage/tests/ptx_run build/coverage/tests/ops_run
-	@find build/coverage -name '*.gcda' -delete; \
-	build/coverage/tests/ops_run tests/ops.test > build/coverage/ops.out; \
-	for file in tests/kernels/*.ptx; do for order in ordered reversed random:3; do EMULATOR_SCHEDULE=$$order build/coverage/tests/ptx_run $$file; done; done; \
-	for file in tests/errors/*.ptx; do env $$(sed -n 's,^//: env ,,p' $$file) build/coverage/tests/ptx_run $$file 2> build/coverage/errors.out; done; \
-	for step in $(STEPS); do [ ! -x $$step/run ] || LD_LIBRARY_PATH=build/coverage/emulator ./$$step/run --n 0-70,1000003 --device emulator --quiet; done; \
-	python3 tests/coverage.py build/coverage/emulator
+# The emulator built to count its lines, and the tests that run kernels and programs run on it.
+COVERING := $(wildcard $(patsubst %,tests/test_%.py,ops kernels errors programs faults observers machine_code hardware harness))
+coverage: steps test-programs
+	+$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CC=gcc SANITIZER='--coverage -include tests/covered.h' OPTIMISE=-O1 HAVE_V3= emulator
+	@mkdir -p build/coverage/steps/build; ln -sfn ../../emulator build/coverage/steps/build/emulator
+	@for step in $(STEPS); do mkdir -p build/coverage/steps/$$step; cp $$step/run build/coverage/steps/$$step/run; done
+	@find build/coverage -name '*.gcda' -delete; export COVERED_EMULATOR='$(CURDIR)/build/coverage/emulator'; \
+	    $(PYTEST) -q $(COVERING) -m 'not gpu and not slow' > build/coverage/tests.out || { tail -n 20 build/coverage/tests.out; exit 1; }; \
+	    tail -n 1 build/coverage/tests.out; python3 tests/coverage.py build/coverage/emulator
 
 # cppcheck does not come to an end with ops_lane.c, where one table expands into some thousand functions.
 C_SOURCES := $(wildcard common/*.c common/emulator/*.c)

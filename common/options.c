@@ -25,6 +25,8 @@ static void print_help(const struct step *step)
         "on the emulator only (each sets the environment variable beside it):\n"
         "  --check LIST        EMULATOR_CHECK       all, none, or some of race,init,sync,leak\n"
         "  --counters FORM     EMULATOR_COUNTERS    text, json:FILE or off: what the emulator itself prints at the end\n"
+        "  --annotate FORM     EMULATOR_ANNOTATE    text or json:FILE: the source with what each line cost\n"
+        "  --trace WHAT        EMULATOR_TRACE       [block=N,][warp=N,]json:FILE: every instruction and access of a block\n"
         "  --threads COUNT     EMULATOR_THREADS     host threads\n"
         "  --schedule ORDER    EMULATOR_SCHEDULE    reversed or random:SEED\n"
         "  --timeout COUNT     EMULATOR_TIMEOUT     instructions before a launch counts as endless\n"
@@ -151,8 +153,9 @@ static const char *const allocations[3] = {"device", "managed", "prefetch"};
 
 /* Options that are the emulator's environment variables under another name. */
 static const char *const emulator_options[][2] = {
-    {"--check", "EMULATOR_CHECK"},       {"--counters", "EMULATOR_COUNTERS"}, {"--threads", "EMULATOR_THREADS"},
-    {"--schedule", "EMULATOR_SCHEDULE"}, {"--timeout", "EMULATOR_TIMEOUT"},
+    {"--check", "EMULATOR_CHECK"},     {"--counters", "EMULATOR_COUNTERS"}, {"--annotate", "EMULATOR_ANNOTATE"},
+    {"--trace", "EMULATOR_TRACE"},     {"--threads", "EMULATOR_THREADS"},   {"--schedule", "EMULATOR_SCHEDULE"},
+    {"--timeout", "EMULATOR_TIMEOUT"},
 };
 
 static bool set_emulator_option(struct options *o, const char *option, const char *value)

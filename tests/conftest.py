@@ -23,6 +23,11 @@ def pytest_configure(config):
 
 def run(*command, timeout=300, cwd=ROOT, **environment):
     """Runs a program to its end. Keywords are environment variables; those of this shell that steer the emulator do not count."""
+    if "COVERED_EMULATOR" in os.environ:  # make coverage: programs find this emulator before the one that they were built with
+        environment.setdefault("LD_LIBRARY_PATH", os.environ["COVERED_EMULATOR"])
+        command = command[1:] if command[0] == "./emulate" else command
+        if Path(command[0]).parent in [ROOT / name for name in STEPS]:  # a step looks where it lies itself
+            command = (Path(os.environ["COVERED_EMULATOR"]).parent / "steps" / Path(command[0]).relative_to(ROOT), *command[1:])
     clean = {k: v for k, v in os.environ.items() if not k.startswith("EMULATOR_") and k not in ("LD_LIBRARY_PATH", "LD_PRELOAD", "MAKEFLAGS", "MAKELEVEL")}
     return subprocess.run([str(c) for c in command], cwd=cwd, env=clean | {k: str(v) for k, v in environment.items()},
                           capture_output=True, text=True, timeout=timeout)

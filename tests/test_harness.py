@@ -84,7 +84,7 @@ def test_more_memory_than_there_is_gets_one_sentence():
 def test_help_names_every_option():
     done = run(STEP, "--help")
     assert done.returncode == 0
-    for option in "--n --block --repeat --seed --device --alloc --csv --quiet --help --check --counters --threads --schedule --timeout".split():
+    for option in "--n --block --repeat --seed --device --alloc --csv --quiet --help --check --counters --annotate --trace --threads --schedule --timeout".split():
         assert f"  {option} " in done.stdout
 
 
@@ -110,6 +110,32 @@ def test_step_is_right(name):
     for options in (["--n", "0-300,1000003"], ["--n", "0,1,31,33,100003", "--block", "32,64,128,512,1024"]):
         done = step(*options, "--quiet", program=program)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+SCHEDULES = ["ordered", "reversed", "random:1", "random:2", "random:3"]
+
+
+def silent_under_all_checks(program, sizes, blocks, schedules):
+    for block in blocks:
+        for schedule in schedules:
+            done = step("--n", sizes, "--block", block, "--quiet", program=program, EMULATOR_CHECK="all", EMULATOR_SCHEDULE=schedule)
+            assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), (block, schedule)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_no_check_speaks_up_over_a_step(name):
+    silent_under_all_checks(ROOT / name / "run", "0-500", ["64"], SCHEDULES[:3])
+    silent_under_all_checks(ROOT / name / "run", "0-2000", ["256"], SCHEDULES[3:4])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["int", "float", "double"])
+def test_no_check_speaks_up_over_any_step(kind):
+    folder = ROOT / "build" / "types" / kind
+    done = run("make", "-s", f"TYPE={kind}", "ARCH=90", f"PROGRAMS={folder}/", f"RUNPATH={ROOT}/build/emulator", "steps", timeout=900)
+    assert done.returncode == 0, done.stderr
+    for name in STEPS:
+        silent_under_all_checks(folder / name / "run", "0-2000", ["32", "64", "256", "1024"], SCHEDULES)
 
 
 @pytest.mark.slow

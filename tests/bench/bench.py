@@ -1,7 +1,8 @@
-"""How many warp instructions a second the emulator executes: bench.py [--n N] PROGRAM... -- STEP...
+"""How many warp instructions a second the emulator executes: bench.py [--n N] [--checks] PROGRAM... -- STEP...
 
 Every program runs with counters off and on, on one thread and on all. The time is that of the launches alone, as EMULATOR_TIME=on
 reports it: generating data and checking results are not in it. STEPs run with --n N, and their sum is the ladder.
+--checks times the ladder under each of EMULATOR_CHECK's checks instead: on one thread, without counters, the best of three runs.
 """
 import argparse
 import os
@@ -12,8 +13,8 @@ import sys
 REPORT = re.compile(r"emulator: (\d+) warp instructions in ([\d.]+) s")
 
 
-def run(command, threads, counters):
-    environment = dict(os.environ, EMULATOR_TIME="on", EMULATOR_COUNTERS=counters, EMULATOR_THREADS=str(threads))
+def run(command, threads, counters, check="none"):
+    environment = dict(os.environ, EMULATOR_TIME="on", EMULATOR_COUNTERS=counters, EMULATOR_THREADS=str(threads), EMULATOR_CHECK=check)
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     found = REPORT.search(done.stderr)
     if done.returncode or not found:
@@ -32,14 +33,38 @@ def print_row(name, instructions, seconds):
     print(f"{name:18}{instructions / 1e6:10.1f}{rates}   {'  '.join(f'{s:7.3f}' for s in seconds)}", flush=True)
 
 
+def ladder_command(step, n):
+    return [step, "--n", n, "--device", "emulator", "--quiet"]
+
+
+def time_checks(steps, n):
+    checks = ["none", "sync", "leak", "init", "race", "all"]
+    seconds = {check: 0.0 for check in checks}
+    for step in steps:
+        best = {check: float("inf") for check in checks}
+        for _ in range(3):
+            for check in checks:
+                best[check] = min(best[check], run(ladder_command(step, n), 1, "off", check)[1])
+        for check in checks:
+            seconds[check] += best[check]
+    print(f"{processor()}, 1 thread; {len(steps)} steps at n = {n}; load {os.getloadavg()[0]:.1f}")
+    print(f"{'check':8}{'seconds':>10}{'slow-down':>12}")
+    for check in checks:
+        print(f"{check:8}{seconds[check]:10.3f}{seconds[check] / seconds['none']:12.2f}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--n", default="2^25")
+    parser.add_argument("--checks", action="store_true")
     parser.add_argument("programs", nargs="*")
     if "--" not in sys.argv:
         sys.exit(__doc__)
     at = sys.argv.index("--")
     options, steps = parser.parse_args(sys.argv[1:at]), sys.argv[at + 1:]
+    if options.checks:
+        time_checks(steps, options.n)
+        return
     threads = len(os.sched_getaffinity(0))
     ways = [(1, "off"), (1, "on"), (threads, "off"), (threads, "on")]
 
@@ -48,8 +73,7 @@ def main():
     print(f"{'':18}{'instr.':>10}{'1, off':>12}{'1, counting':>12}{f'{threads}, off':>12}{f'{threads}, counting':>12}")
     ladder, total = 0, [0.0] * len(ways)
     for step in steps:
-        command = [step, "--n", options.n, "--device", "emulator", "--quiet"]
-        results = [run(command, *way) for way in ways]
+        results = [run(ladder_command(step, options.n), *way) for way in ways]
         print_row(os.path.basename(os.path.dirname(step)), results[0][0], [r[1] for r in results])
         ladder += results[0][0]
         total = [a + r[1] for a, r in zip(total, results)]
