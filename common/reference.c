@@ -94,8 +94,9 @@ void add_reference(struct reference *sum, struct reference part)
 }
 #endif
 
-/* The most additions that an element passes through on its way into one of the sums: a thread adds its share of the tiles, one after
- * another, and a block adds up its threads as a tree; when one sum is left in all, the same once more over the grid's sums. */
+/* The most additions that an element passes through on its way into one of the sums: a thread adds its share of the tiles, one
+ * after another, and a block adds up its threads as a tree; when one sum is left in all, the same once more over the grid's sums.
+ */
 size_t additions_to_sum(enum sums_are sums_are, size_t n, size_t tile, unsigned block, unsigned grid)
 {
     size_t tree = 0, most_tiles = (blocks_for(n, tile) - 1) / grid + 1;
