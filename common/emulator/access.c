@@ -23,15 +23,15 @@ static void lane_addresses(struct warp *w, const struct inst *in, struct access 
     }
 }
 
-static const char *doing(const struct access *a)
+static const char *doing(const struct inst *in, const struct access *a)
 {
-    return a->is_atomic ? "atomic operation" : a->is_store ? "store" : "load";
+    return in->op->as == AS_MBARRIER ? in->op->mnemonic : a->is_atomic ? "atomic operation" : a->is_store ? "store" : "load";
 }
 
 static bool misaligned(struct warp *w, const struct inst *in, const struct access *a, int lane)
 {
     warp_fault(w, in, lane, 716, "the address must be a multiple of the size of what is read or written there",
-               "misaligned %s %s of %u bytes at 0x%llx", space_names[a->space], doing(a), a->bytes,
+               "misaligned %s %s of %u bytes at 0x%llx", space_names[a->space], doing(in, a), a->bytes,
                (unsigned long long)a->address[lane]);
     return false;
 }
@@ -39,7 +39,7 @@ static bool misaligned(struct warp *w, const struct inst *in, const struct acces
 static bool outside(struct warp *w, const struct inst *in, const struct access *a, int lane, uint64_t limit)
 {
     warp_fault(w, in, lane, 700, "guard the access with the array's length, or make the array as long as the launch needs",
-               "out-of-bounds %s %s of %u bytes at 0x%llx, limit 0x%llx", space_names[a->space], doing(a), a->bytes,
+               "out-of-bounds %s %s of %u bytes at 0x%llx, limit 0x%llx", space_names[a->space], doing(in, a), a->bytes,
                (unsigned long long)a->address[lane], (unsigned long long)limit);
     return false;
 }
@@ -53,7 +53,7 @@ static bool unmapped(struct warp *w, const struct inst *in, const struct access 
 
     if (freed) {
         warp_fault(w, in, lane, 700, "keep the memory until every kernel that uses it has ended",
-                   "use after free: %s of %u bytes at 0x%llx, byte %llu of %zu that %s gave back", doing(a), a->bytes,
+                   "use after free: %s of %u bytes at 0x%llx, byte %llu of %zu that %s gave back", doing(in, a), a->bytes,
                    (unsigned long long)address, (unsigned long long)(address - freed->base), freed->bytes,
                    freed->kind == MEMORY_HEAP ? "free" : "cudaFree");
         return false;
@@ -68,7 +68,7 @@ static bool unmapped(struct warp *w, const struct inst *in, const struct access 
     else
         snprintf(where, sizeof where, ": no device memory (a host pointer, or far outside any array)");
     warp_fault(w, in, lane, 700, "guard the access with the array's length (i < n); pass only pointers from cudaMalloc and its kin",
-               "out-of-bounds global %s of %u bytes at 0x%llx%s", doing(a), a->bytes, (unsigned long long)address, where);
+               "out-of-bounds global %s of %u bytes at 0x%llx%s", doing(in, a), a->bytes, (unsigned long long)address, where);
     return false;
 }
 
@@ -149,7 +149,7 @@ static bool reach_global(struct warp *w, const struct inst *in, struct access *a
             return unmapped(w, in, a, lane);
         if (found->kind == MEMORY_CONSTANT && (a->is_store || a->is_atomic)) {
             warp_fault(w, in, lane, 700, "a __constant__ variable is written by cudaMemcpyToSymbol alone",
-                       "write to constant memory: %s at 0x%llx (%s)", doing(a), (unsigned long long)a->address[lane],
+                       "write to constant memory: %s at 0x%llx (%s)", doing(in, a), (unsigned long long)a->address[lane],
                        found->name ? found->name : "");
             return false;
         }
@@ -333,34 +333,55 @@ void access_spread(struct access *a)
     }
 }
 
-/* The trace and the checks see every lane's address. False: a check has stopped the warp. */
-static __attribute__((noinline)) bool show_access(struct warp *w, const struct inst *in, struct access *a)
+/* Resolves and checks the addresses. */
+static inline __attribute__((always_inline)) bool access_resolve(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)
 {
-    access_spread(a);
-    if (w->traced)
-        trace_access(w, in, a);
-    if (w->block->shared_written && !init_access(w, in, a))
-        return false;
-    return !w->block->race || race_access(w, in, a);
-}
+    struct lanes others;
 
-bool access_begin_short(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)
-{
     a->mask = mask;
     a->bytes = in->access_bytes;
     a->space = (enum space)in->space;
     a->is_store = in->is_store;
     a->is_atomic = in->is_atomic;
-    if (!reach_near(w, in, a)) {
-        struct lanes others;
-        a->shape = SHAPE_APART;
-        lane_addresses(w, in, a);
-        if (!reach(w, in, a, warp_lanes(w, mask, &others)))
-            return false;
-    }
+    if (reach_near(w, in, a))
+        return true;
+    a->shape = SHAPE_APART;
+    lane_addresses(w, in, a);
+    return reach(w, in, a, warp_lanes(w, mask, &others));
+}
+
+__attribute__((noinline)) bool access_watch(struct warp *w, const struct inst *in, struct access *a)
+{
+    access_spread(a);
+    if (w->traced)
+        trace_access(w, in, a);
+    if ((w->block->shared_written || w->block->race) && !copy_untouched(w, in, a))
+        return false;
+    if (w->block->shared_written && (a->is_store || in->op->as != AS_MBARRIER) && !init_access(w, in, a))
+        return false; /* whether there is a barrier, ops_async.c knows */
+    return !w->block->race || race_access(w, in, a);
+}
+
+bool access_begin_short(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)
+{
+    if (!access_resolve(w, in, mask, a))
+        return false;
     if (w->counts)
         count_access(&w->counts[in->number], a);
-    return !w->watched || show_access(w, in, a);
+    return !w->watched || access_watch(w, in, a);
+}
+
+bool access_reach(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)
+{
+    if (!access_resolve(w, in, mask, a))
+        return false;
+    access_spread(a);
+    return true;
+}
+
+bool access_begin_uncounted(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)
+{
+    return access_reach(w, in, mask, a) && (!w->watched || access_watch(w, in, a));
 }
 
 bool access_begin(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)

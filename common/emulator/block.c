@@ -67,6 +67,7 @@ void block_free(struct block *b)
     }
     race_block_free(b);
     init_block_free(b);
+    async_free(b);
     free(b->warps);
     free(b->shared);
     free(b);
@@ -90,6 +91,7 @@ void block_start(struct block *b, uint64_t number)
         race_block_start(b);
     if (grid->settings->checks & CHECK_INIT)
         init_block_start(b);
+    async_start(b);
     memset(b->shared, 0, grid->shared_bytes); /* unwritten shared memory must not differ from run to run */
     for (unsigned i = 0; i < b->warp_count; i++) {
         struct warp *w = &b->warps[i];
@@ -130,12 +132,14 @@ static void release(struct block *b, uint8_t id)
             struct group *group = &b->warps[i].groups[g];
             if (group->state != GROUP_AT_BARRIER || group->barrier != id)
                 continue;
+            barrier_answer(group->frame->regs, &b->warps[i].code[group->pc], group->mask, &b->barriers[id]);
             group->state = GROUP_RUNNABLE;
             group->pc++;
             b->warps[i].status = STATUS_READY;
             if (group->mask == b->warps[i].live)
                 group_run(&b->warps[i], group);
         }
+    async_progress(b);
     b->barriers[id] = (struct barrier){0};
     b->barriers_used &= ~(1u << id);
 }

@@ -198,33 +198,43 @@ static void mark_joins(struct graph *g)
     }
 }
 
-static bool polls(const struct inst *in)
+static enum polling polling_of(const struct inst *in)
 {
-    return (in->op->as == AS_MEMORY && (in->is_volatile || in->is_relaxed || in->is_acquire)) ||
-           (in->op->as == AS_ATOMIC && in->op->signature[0] == 'd') || in->op == &ops[OP_nanosleep] ||
-           (in->call && in->call->target && in->call->target->polls);
+    if ((in->op->as == AS_MEMORY && (in->is_volatile || in->is_relaxed || in->is_acquire)) ||
+        (in->op->as == AS_ATOMIC && in->op->signature[0] == 'd'))
+        return POLLS_MEMORY;
+    if (in->op == &ops[OP_nanosleep] || (in->op->as == AS_MBARRIER && in->op->signature[0] == 't'))
+        return POLLS_BARRIER;
+    return in->call && in->call->target ? in->call->target->polls : POLLS_NOT;
 }
 
-bool function_polls(const struct function *f)
+enum polling function_polls(const struct function *f)
 {
+    enum polling most = POLLS_NOT;
+
     for (uint32_t pc = 0; pc < f->count; pc++)
-        if (polls(&f->code[pc]))
-            return true;
-    return false;
+        if (polling_of(&f->code[pc]) > most)
+            most = polling_of(&f->code[pc]);
+    return most;
 }
 
 static void mark_polling_loops(struct function *f)
 {
-    uint32_t *before = zeroed(f->count + 1, sizeof *before); /* polling instructions before each pc */
+    uint32_t *last[POLLS_MEMORY + 1]; /* by kind: one more than the pc of the last instruction before each pc that polls so */
 
-    for (uint32_t pc = 0; pc < f->count; pc++)
-        before[pc + 1] = before[pc] + polls(&f->code[pc]);
+    for (int kind = POLLS_BARRIER; kind <= POLLS_MEMORY; kind++) {
+        last[kind] = zeroed(f->count + 1, sizeof *last[kind]);
+        for (uint32_t pc = 0; pc < f->count; pc++)
+            last[kind][pc + 1] = (int)polling_of(&f->code[pc]) == kind ? pc + 1 : last[kind][pc];
+    }
     for (uint32_t pc = 0; pc < f->count; pc++) {
         uint32_t target = f->code[pc].target;
-        if (target != NO_PC && target <= pc)
-            f->code[pc].spins = before[pc + 1] > before[target];
+        for (int kind = POLLS_BARRIER; kind <= POLLS_MEMORY && target != NO_PC && target <= pc; kind++)
+            if (last[kind][pc + 1] > target)
+                f->code[pc].spins = (uint8_t)kind;
     }
-    free(before);
+    free(last[POLLS_BARRIER]);
+    free(last[POLLS_MEMORY]);
 }
 
 static void find_runs(struct graph *g)

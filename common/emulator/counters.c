@@ -241,6 +241,8 @@ static void add_instruction(struct totals *t, const struct inst *in, const struc
     case AS_SHUFFLE: t->shuffles += c->issues; break;
     case AS_ATOMIC:
     case AS_MEMORY: add_memory(t, in, c); break;
+    case AS_COPY:
+    case AS_MBARRIER:
     case AS_OTHER: break;
     }
 }
@@ -250,7 +252,7 @@ static double occupancy(const struct grid *grid)
     const unsigned *block = grid->launch->block;
     unsigned threads = block[0] * block[1] * block[2], warps = (threads + WARP_SIZE - 1) / WARP_SIZE;
 
-    return (double)device_blocks_per_sm(threads, grid->shared_bytes) * warps / DEVICE_SM_WARPS;
+    return (double)device_blocks_per_sm(threads, grid->reserved ? grid->reserved : grid->shared_bytes) * warps / DEVICE_SM_WARPS;
 }
 
 static struct totals *record_of(const struct grid *grid)

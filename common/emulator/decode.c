@@ -163,6 +163,7 @@ static uint32_t source_slot(struct decoder *d, const struct operand *o, enum typ
     case OPERAND_SPECIAL:
         if (o->index >= SPECIAL_COUNT)
             FAIL(d, o->column, "this special register can only be read by mov");
+        d->f->kernel->uses_reserved |= o->index == SPECIAL_reserved_smem;
         return preset(d, PRESET_SPECIAL, type_lane_bytes(type) == 8 ? T_b64 : T_b32, o->index);
     case OPERAND_SYMBOL: {
         bool in_stack = o->symbol->in_frame || (o->symbol->space == SPACE_LOCAL && !d->f->is_kernel);
@@ -269,19 +270,47 @@ static void decode_pack(struct decoder *d, const struct operand *vector, const s
     decode_values(d, vector, unpack);
 }
 
+/* cp.async: what is read is decoded as an address of its own. */
+static void decode_second_address(struct decoder *d, const struct operand *o)
+{
+    struct inst *in = d->in, second = *in;
+    struct address *source = arena_take(d->f->module->arena, sizeof *source);
+
+    second.space = SPACE_GLOBAL;
+    second.offset = 0;
+    second.has_base = second.wide_base = false;
+    d->in = &second;
+    decode_address(d, o);
+    d->in = in;
+    *source = (struct address){
+        .slot = second.slot[4], .has_base = second.has_base, .wide_base = second.wide_base, .offset = second.offset};
+    in->source = source;
+}
+
+static uint8_t copied_bytes(struct decoder *d, const struct operand *o)
+{
+    bool only_16 = d->in->op == &ops[OP_copy_cg] || d->in->op == &ops[OP_copy_cg_cta];
+
+    if (o->kind != OPERAND_IMMEDIATE || o->is_float || (o->value != 16 && (only_16 || (o->value != 4 && o->value != 8))))
+        FAIL(d, o->column, "'%s' copies %s bytes", d->in->opcode, only_16 ? "16" : "4, 8 or 16");
+    return (uint8_t)o->value;
+}
+
 static int letter_slot(char letter)
 {
     switch (letter) {
     case 'd':
     case 'D':
     case 't': return 0;
-    case 'q': return 1;
+    case 'q':
+    case 'P': return 1;
     case 'a':
     case 'p':
     case 'z':
     case 'i':
     case 's': return 2;
     case 'b':
+    case 'n':
     case 'u': return 3;
     case 'w': return 4;
     case 'm': return 5;
@@ -302,12 +331,16 @@ static void decode_letter(struct decoder *d, char letter, const struct operand *
     case 'q': in->slot[1] = destination_slot(d, o, T_pred); break;
     case 'a':
     case 'b': in->slot[place] = source_slot(d, o, type, place); break;
+    case 'n':
     case 'u':
     case 'w':
     case 'm':
     case 'i': in->slot[place] = source_slot(d, o, T_b32, place); break;
     case 'z': in->slot[place] = source_slot(d, o, T_b64, place); break;
+    case 'P':
     case 'p': in->slot[place] = source_slot(d, o, T_pred, place); break;
+    case 'B': decode_second_address(d, o); break;
+    case 'c': in->bytes = copied_bytes(d, o); break;
     case 's': in->offset = o->index; break;
     case 'v': decode_values(d, o, in->op->signature[0] == 'v'); break;
     case 'A': decode_address(d, o); break;
@@ -329,14 +362,14 @@ static void decode_warp_row(struct decoder *d)
     for (const char *c = signature; *c; c++) {
         optional |= *c == '?';
         most += *c != '?';
-        least += *c != '?' && *c != 'q' && !optional;
+        least += *c != '?' && *c != 'q' && *c != 'n' && !optional;
     }
     if (in->operand_count < least || in->operand_count > most)
         FAIL(d, in->column, "'%s' takes %d operands, and %u stand here", in->opcode, most, in->operand_count);
     for (const char *c = signature; *c; c++) {
         if (*c == '?')
             continue;
-        if (*c == 'q' && in->operand_count < most)
+        if ((*c == 'q' || *c == 'n') && in->operand_count < most)
             continue;
         if (next < in->operand_count)
             decode_letter(d, *c, &in->operands[next++]);
@@ -526,6 +559,8 @@ static void decode_instruction(struct decoder *d)
     in->is_release = opcode.order >= ORDER_RELEASE;
     in->guard_register = in->guard - 1;
     in->guard = in->guard ? row_of(d, in->guard_register) : SLOT_TRUE;
+    if (in->op->as == AS_COPY)
+        in->space = SPACE_SHARED;
     is_mov = in->op == &ops[OP_mov] && in->operand_count == 2;
     is_parameter = in->op == &ops[OP_ld] && in->space == SPACE_PARAM && in->operand_count == 2 && o[0].kind == OPERAND_REGISTER &&
                    o[1].kind == OPERAND_ADDRESS && o[1].symbol && o[1].symbol->space == SPACE_PARAM && !o[1].symbol->in_frame &&
@@ -561,7 +596,8 @@ static void decode_instruction(struct decoder *d)
                : in->call && in->call->builtin            ? in->call->builtin
                                                           : in->op->warp;
     in->access_bytes = (uint8_t)(in->bytes * in->vector);
-    in->is_store = in->op->signature[0] == 'A';
+    in->is_store = in->op->signature[0] == 'A' &&
+                   (in->op->as != AS_MBARRIER || in->op == &ops[OP_mbar_init] || in->op == &ops[OP_mbar_inval]);
     in->is_atomic = in->op->as == AS_ATOMIC;
     if (in->op->as == AS_MEMORY && in->has_base && in->vector == 1 && in->bytes == in->element_lane_bytes && in->bytes <= 8 &&
         (in->space == SPACE_SHARED || (in->wide_base && (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC))))

@@ -59,7 +59,7 @@ static void write_report(FILE *out, const struct warp *w, const struct inst *in,
 
     fprintf(out, "fault: %s block (%u,%u,%u) thread (%u,%u,%u) [warp %u lane %d], %s: ", b->grid->function->name, b->id[0],
             b->id[1], b->id[2], thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1], w->index, lane,
-            fault_place(b->grid->function, (uint32_t)(in - b->grid->function->code)));
+            fault_place(b->grid->function, in->number));
     vfprintf(out, format, arguments);
     write_calls(out, w);
     fprintf(out, "\n       to mend it: %s\n", advice);

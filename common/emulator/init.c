@@ -114,6 +114,8 @@ void init_block_start(struct block *b)
     if (!b->shared_written)
         abort();
     memset(b->shared_written, 0, bytes);
+    if (b->grid->reserved)
+        set_bits(b->shared_written, b->grid->reserved, b->grid->shared_bytes - b->grid->reserved);
 }
 
 void init_block_free(struct block *b)

@@ -12,7 +12,7 @@
 
 enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_PTX = 218, COOPERATIVE_TOO_LARGE = 720, LAUNCH_FAILURE = 719 };
 
-enum { WORKSPACE_BYTES = 1024 };
+enum { WORKSPACE_BYTES = 1024, RESERVED_BYTES = 288 };
 
 static uint64_t volume(const unsigned size[3])
 {
@@ -111,7 +111,9 @@ static void run_in_parallel(struct worker *workers, int count)
 /* Blocks that talk: as many as the device holds are resident; each runs until it ends or yields, in a fixed round. */
 static void run_together(struct grid *grid, struct worker *worker)
 {
-    uint64_t resident = (uint64_t)device_blocks_per_sm((unsigned)volume(grid->launch->block), grid->shared_bytes) * DEVICE_SMS;
+    uint64_t resident = (uint64_t)device_blocks_per_sm((unsigned)volume(grid->launch->block),
+                                                       grid->reserved ? grid->reserved : grid->shared_bytes) *
+                        DEVICE_SMS;
     uint64_t next = 0, running = 0, room = grid->blocks < resident ? grid->blocks : resident;
     struct block **slots = calloc(room, sizeof *slots), *spare = NULL;
 
@@ -229,6 +231,10 @@ int launch_run(const struct launch *launch)
     double begin = now();
     int result;
 
+    if (f->uses_reserved) { /* on a GPU it lies in the 1 KiB that every block has beside its own */
+        grid.reserved = (grid.shared_bytes + 15) / 16 * 16;
+        grid.shared_bytes = grid.reserved + RESERVED_BYTES;
+    }
     grid.stack_limit = stack_needed(f);
     grid.id = atomic_fetch_add(&launches, 1);
     grid.parameters = pack_parameters(f, launch->arguments);

@@ -161,7 +161,7 @@ static void find_polling(struct function *kernel)
     while (changed) {
         changed = false;
         for (uint32_t p = 0; p < kernel->part_count; p++) {
-            bool polls = function_polls(kernel->parts[p]);
+            enum polling polls = function_polls(kernel->parts[p]);
             changed |= polls != kernel->parts[p]->polls;
             kernel->parts[p]->polls = polls;
         }

@@ -43,7 +43,7 @@ enum op_id {
 };
 
 enum row_kind { ROW_LANE, ROW_CARRY, ROW_COMPARE, ROW_WARP };
-enum counts_as { AS_OTHER, AS_DIVISION, AS_BRANCH, AS_BARRIER, AS_WARP_BARRIER, AS_SHUFFLE, AS_ATOMIC, AS_MEMORY };
+enum counts_as { AS_OTHER, AS_DIVISION, AS_BRANCH, AS_BARRIER, AS_WARP_BARRIER, AS_SHUFFLE, AS_ATOMIC, AS_MEMORY, AS_COPY, AS_MBARRIER };
 
 struct op {
     const char *mnemonic;
@@ -87,4 +87,6 @@ const struct variant *op_variant(enum op_id op, enum type type, enum type type2)
 void ops_modify(struct inst *in, struct function *function);
 /* ops_call.c: ret of a function that was called, where ret of a kernel is exit. */
 warp_fn warp_return;
+/* ops_control.c: the running group goes on behind the instruction, and others run first. */
+warp_fn warp_yield;
 #endif

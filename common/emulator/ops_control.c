@@ -14,8 +14,10 @@ static int after_group(struct warp *w)
 }
 
 /* It polls memory and may wait for lanes, warps or blocks that have not run: they get their turn. */
-static int take_turns(struct warp *w)
+static int take_turns(struct warp *w, enum polling polls)
 {
+    if (polls == POLLS_MEMORY)
+        async_progress(w->block); /* as far as one can see */
     if (group_yield(w))
         return WARP_MOVED;
     w->status = STATUS_YIELDED;
@@ -36,7 +38,7 @@ int warp_branch(struct warp *w, const struct inst *in, uint32_t mask)
     else
         branch_apart(w, in, mask);
     if (in->spins && ++w->spins >= SPINS_BEFORE_YIELD)
-        return take_turns(w);
+        return take_turns(w, in->spins);
     return WARP_MOVED;
 }
 
@@ -70,7 +72,7 @@ int warp_branch_indexed(struct warp *w, const struct inst *in, uint32_t mask)
     if (parted && w->counts)
         w->counts[in - w->code].divergent++;
     if (in->spins && ++w->spins >= SPINS_BEFORE_YIELD)
-        return take_turns(w);
+        return take_turns(w, in->spins);
     return WARP_MOVED;
 }
 
@@ -91,7 +93,7 @@ int warp_yield(struct warp *w, const struct inst *in, uint32_t mask)
     (void)in;
     (void)mask;
     w->now->pc++;
-    return take_turns(w);
+    return take_turns(w, POLLS_BARRIER);
 }
 
 int warp_nothing(struct warp *w, const struct inst *in, uint32_t mask)
@@ -117,15 +119,15 @@ int warp_trap(struct warp *w, const struct inst *in, uint32_t mask)
 }
 
 /* bar.sync id [, threads]. Without a count it is __syncthreads, which all live threads must reach at the same place. */
-static int arrive_at_barrier(struct warp *w, const struct inst *in, uint32_t mask, bool wait)
+static int arrive_at_barrier(struct warp *w, const struct inst *in, uint32_t mask, bool wait, uint32_t votes)
 {
     int lane = __builtin_ctz(mask);
-    uint32_t id = warp_row32(w, in->slot[2])[lane], threads = in->operand_count > 1 ? warp_row32(w, in->slot[3])[lane] : 0;
+    uint32_t id = warp_row32(w, in->slot[2])[lane], threads = in->slot[3] ? warp_row32(w, in->slot[3])[lane] : 0;
     struct barrier *barrier;
 
     if (id >= BARRIERS)
         return warp_fault(w, in, lane, 715, "a block has barriers 0 to 15", "barrier %u does not exist", id);
-    if (in->operand_count > 1 && (threads == 0 || threads % WARP_SIZE || threads > DEVICE_BLOCK_THREADS))
+    if (in->slot[3] && (threads == 0 || threads % WARP_SIZE || threads > DEVICE_BLOCK_THREADS))
         return warp_fault(w, in, lane, 715, "a barrier's thread count is a multiple of 32", "barrier for %u threads", threads);
     barrier = &w->block->barriers[id];
     if (barrier->threads_here && barrier->threads_needed == 0 && threads == 0 && barrier->pc != w->now->pc &&
@@ -150,6 +152,7 @@ static int arrive_at_barrier(struct warp *w, const struct inst *in, uint32_t mas
         return WARP_NEXT;
     }
     barrier->threads_here += (uint32_t)__builtin_popcount(mask);
+    barrier->votes += (uint32_t)__builtin_popcount(mask & votes);
     w->now->state = GROUP_AT_BARRIER;
     w->now->barrier = (uint8_t)id;
     w->now->since = w->turn++;
@@ -163,10 +166,44 @@ static int arrive_at_barrier(struct warp *w, const struct inst *in, uint32_t mas
 
 int warp_barrier(struct warp *w, const struct inst *in, uint32_t mask)
 {
-    return arrive_at_barrier(w, in, mask, true);
+    return arrive_at_barrier(w, in, mask, true, 0);
 }
 
 int warp_barrier_arrive(struct warp *w, const struct inst *in, uint32_t mask)
 {
-    return arrive_at_barrier(w, in, mask, false);
+    return arrive_at_barrier(w, in, mask, false, 0);
+}
+
+/* bar.red: each thread brings a predicate, and all get the same answer when the barrier opens. */
+static int vote_at_barrier(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    return arrive_at_barrier(w, in, mask, true, *warp_predicate(w, in->slot[1]) ^ (in->flip & 2 ? UINT32_MAX : 0));
+}
+
+int warp_barrier_popc(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    return vote_at_barrier(w, in, mask);
+}
+
+int warp_barrier_and(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    return vote_at_barrier(w, in, mask);
+}
+
+int warp_barrier_or(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    return vote_at_barrier(w, in, mask);
+}
+
+void barrier_answer(char *regs, const struct inst *in, uint32_t mask, const struct barrier *barrier)
+{
+    uint32_t *d = (uint32_t *)(void *)(regs + in->slot[0]);
+
+    if (in->warp == warp_barrier_popc)
+        for (uint32_t rest = mask; rest; rest &= rest - 1)
+            d[__builtin_ctz(rest)] = barrier->votes;
+    else if (in->warp == warp_barrier_and ? barrier->votes == barrier->threads_here : in->warp == warp_barrier_or && barrier->votes)
+        *d |= mask;
+    else if (in->warp == warp_barrier_and || in->warp == warp_barrier_or)
+        *d &= ~mask;
 }

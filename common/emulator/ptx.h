@@ -40,7 +40,7 @@ extern const char *const space_names[];
     X(nsmid, "%nsmid") X(gridid, "%gridid") X(lanemask_eq, "%lanemask_eq") X(lanemask_lt, "%lanemask_lt")                        \
     X(lanemask_le, "%lanemask_le") X(lanemask_gt, "%lanemask_gt") X(lanemask_ge, "%lanemask_ge")                                 \
     X(dynamic_smem_size, "%dynamic_smem_size") X(total_smem_size, "%total_smem_size") X(envreg1, "%envreg1")                               \
-    X(envreg2, "%envreg2")
+    X(envreg2, "%envreg2") X(reserved_smem, "%reserved_smem_offset_1")
 enum special {
 #define X(id, name) SPECIAL_##id,
     PTX_SPECIALS(X)
@@ -107,6 +107,9 @@ typedef int warp_fn(struct warp *warp, const struct inst *in, uint32_t mask);
 
 #define NO_PC UINT32_MAX
 
+/* What a loop may wait with: a barrier in memory or nanosleep alone, or an atomic, volatile or acquire access too. */
+enum polling { POLLS_NOT, POLLS_BARRIER, POLLS_MEMORY };
+
 /* How the warp loop goes about an instruction. */
 enum step {
     STEP_WARP,    /* its `warp` does everything */
@@ -118,6 +121,9 @@ enum step {
 /* A load or store whose lanes may be neighbours in memory as in the register: bits of an address, bytes a lane. */
 enum row { ROW_NONE, ROW_32_4, ROW_32_8, ROW_64_4, ROW_64_8 };
 
+/* What cp.async reads, beside the address that it writes. */
+struct address { uint32_t slot; bool has_base, wide_base; int64_t offset; };
+
 struct inst { /* first what the loop and the lane functions look at, in one cache line */
     lane_full_fn *full;     /* a lane instruction: NULL in a warp instruction */
     lane_masked_fn *masked;
@@ -127,7 +133,7 @@ struct inst { /* first what the loop and the lane functions look at, in one cach
     uint32_t number;        /* its pc */
     uint8_t step;           /* enum step */
     bool joins;             /* some branch's lanes meet here */
-    bool spins;             /* a jump backwards in a loop with an atomic, volatile or acquire access */
+    uint8_t spins;          /* a jump backwards in a loop that may wait for others: enum polling */
     warp_fn *warp;
     uint32_t run;           /* from here, so many lane instructions follow each other without a join, guard or jump */
     uint32_t target;        /* branch: where to; NO_PC if none */
@@ -153,6 +159,7 @@ struct inst { /* first what the loop and the lane functions look at, in one cach
     const struct variant *variant;
     const struct call *call;        /* call: whom, and with what */
     struct targets *targets;        /* brx.idx: where to */
+    const struct address *source;   /* cp.async */
     struct operand *operands;
     uint8_t operand_count;
     uint32_t guard_register; /* the guard's number, where there is one */
@@ -223,9 +230,10 @@ struct function {
     bool ready;               /* a kernel: decoded, or with an error */
     uint32_t scratch; /* slot of five rows that ops_modify.c works in */
     unsigned max_threads, required_threads[3];
-    bool polls;        /* it, or a function it calls, has an instruction that a loop may wait with */
+    enum polling polls; /* it, or a function it calls, has an instruction that a loop may wait with */
     bool communicates; /* its blocks talk to each other in an order that shows: they run in one fixed interleaving */
     bool uses_float_atomics;
+    bool uses_reserved; /* a kernel: cooperative groups keep something behind the block's shared memory (tiles of several warps) */
     char *error;       /* what is wrong with its body; NULL if it can run */
 };
 
@@ -261,7 +269,7 @@ const struct function *function_at(const struct function *kernel, uint32_t pc); 
 /* A function's address: no memory lies there. */
 #define WINDOW_FUNCTION 0x0400000000000000u
 static inline uint64_t function_address(const struct function *f) { return WINDOW_FUNCTION | ((uint64_t)f->index + 1) << 4; }
-bool function_polls(const struct function *function); /* cfg.c */
+enum polling function_polls(const struct function *function); /* cfg.c */
 warp_fn *builtin_function(const char *name); /* builtins.c: NULL if it is none */
 bool builtin_communicates(warp_fn *builtin); /* its result depends on the order of blocks */
 

@@ -186,8 +186,11 @@ static void inherit(struct place *p, const struct knowledge *k)
 {
     for (uint32_t i = 0; i < k->count; i++) {
         bool have = k->items[i].place == p;
-        for (uint32_t j = 0; j < p->inherited_count && !have; j++)
-            have = p->inherited[j].known.place == k->items[i].place && p->inherited[j].known.length >= k->items[i].length;
+        for (uint32_t j = p->inherited_count; j-- > 0 && !have;) /* of one place, the newest is the longest */
+            if (p->inherited[j].known.place == k->items[i].place) {
+                have = p->inherited[j].known.length >= k->items[i].length;
+                break;
+            }
         if (have)
             continue;
         ROOM(p->inherited, p->inherited_count, p->inherited_room);
@@ -210,14 +213,19 @@ static void release_to(struct place *p, const struct warp *w, int lane, uint32_t
     p->log[p->length++] = r;
 }
 
+/* The first `length` releases of the place's log. */
+static void acquire_first(struct place *p, struct knowledge *k, uint32_t length)
+{
+    know(k, (struct known){p, length});
+    for (uint32_t i = 0; i < p->inherited_count; i++)
+        if (p->inherited[i].from < length)
+            know(k, p->inherited[i].known);
+}
+
 static void acquire_from(struct place *p, struct knowledge *k)
 {
-    if (!p || !p->length)
-        return;
-    know(k, (struct known){p, p->length});
-    for (uint32_t i = 0; i < p->inherited_count; i++)
-        if (p->inherited[i].from < p->length)
-            know(k, p->inherited[i].known);
+    if (p && p->length)
+        acquire_first(p, k, p->length);
 }
 
 /* ---- order ---- */
@@ -346,6 +354,8 @@ static uint8_t stored_byte(const struct visit *v, int lane, uint64_t address)
     uint64_t offset = address - v->a->address[lane];
     unsigned element = (unsigned)(offset / in->bytes), byte = (unsigned)(offset % in->bytes);
 
+    if (in->op->as == AS_COPY)
+        return (uint8_t)v->a->data[lane][offset];
     return (uint8_t)v->w->regs[in->slot[element] + in->element_lane_bytes * (unsigned)lane + byte];
 }
 
@@ -361,7 +371,11 @@ static const char *kind_of(const struct function *f, uint32_t pc)
 {
     const struct op *op = f->code[pc].op;
 
-    return op->as == AS_ATOMIC ? "atomic operation" : op->signature[0] == 'A' ? "store" : "load";
+    return op->as == AS_ATOMIC       ? "atomic operation"
+           : op->as == AS_COPY       ? "asynchronous copy"
+           : op->as == AS_MBARRIER   ? op->mnemonic
+           : op->signature[0] == 'A' ? "store"
+                                     : "load";
 }
 
 static const char *variable_name(const struct visit *v)
@@ -401,8 +415,28 @@ static bool report(const struct visit *v, const struct stamp *s, int lane)
                "race on %s memory at 0x%llx%s%s%s: this %s and the %s of %sthread (%u,%u,%u) [warp %u lane %d] at %s, which "
                "nothing orders",
                space_names[v->a->space], (unsigned long long)v->address, name ? " (" : "", name ? name : "", name ? ")" : "",
-               kind_of(f, (uint32_t)(v->in - f->code)), kind_of(f, s->pc), block_text, thread % size[0], thread / size[0] % size[1],
+               kind_of(f, v->in->number), kind_of(f, s->pc), block_text, thread % size[0], thread / size[0] % size[1],
                thread / size[0] / size[1], s->warp, lane, fault_place(f, s->pc));
+    return false;
+}
+
+bool race_with_copy(struct warp *w, const struct inst *in, const struct access *a, int lane, uint64_t address,
+                    const struct warp *copier, int copier_lane, uint32_t pc)
+{
+    const struct visit v = {.w = w, .in = in, .a = a, .lane = lane, .address = address};
+    const struct function *f = w->block->grid->function;
+    const unsigned *size = w->block->grid->launch->block;
+    unsigned thread = copier->index * WARP_SIZE + (unsigned)copier_lane;
+    const char *name = variable_name(&v);
+
+    warp_fault(w, in, lane, FINDING | 719,
+               "wait for the copy first (cp.async.wait_group, __pipeline_wait_prior, the pipeline's or the barrier's wait); "
+               "if other threads read what it brings, a barrier comes next",
+               "race on %s memory at 0x%llx%s%s%s: this %s and the asynchronous copy of thread (%u,%u,%u) [warp %u lane %d] at %s, "
+               "which nobody has waited for",
+               space_names[a->space], (unsigned long long)address, name ? " (" : "", name ? name : "", name ? ")" : "",
+               kind_of(f, in->number), thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1], copier->index,
+               copier_lane, fault_place(f, pc));
     return false;
 }
 
@@ -519,9 +553,14 @@ static bool visit_word(struct visit *v, uint64_t word, uint64_t first, uint64_t 
 
 /* ---- flags ---- */
 
+static uint64_t shared_key(const struct block *b, uint64_t address)
+{
+    return WINDOW_SHARED | (b->number << 20 & ~WINDOW_MASK) | address;
+}
+
 static uint64_t place_key(const struct warp *w, const struct access *a, int lane)
 {
-    return a->space == SPACE_SHARED ? WINDOW_SHARED | (w->block->number << 20 & ~WINDOW_MASK) | a->address[lane] : a->address[lane];
+    return a->space == SPACE_SHARED ? shared_key(w->block, a->address[lane]) : a->address[lane];
 }
 
 static void flag_access(struct warp *w, const struct inst *in, const struct access *a)
@@ -549,13 +588,14 @@ bool race_access(struct warp *w, const struct inst *in, const struct access *a)
 {
     struct race_block *rb = w->block->race;
     struct race_warp *rw = &rb->warps[w->index];
-    enum strength strength = a->is_atomic || in->is_relaxed || in->is_acquire || in->is_release ? ATOMIC
-                             : in->is_volatile                                                  ? VOLATILE
-                                                                                                : WEAK;
+    bool is_mbarrier = in->op->as == AS_MBARRIER && in->op != &ops[OP_mbar_init]; /* which is a plain store */
+    enum strength strength = a->is_atomic || is_mbarrier || in->is_relaxed || in->is_acquire || in->is_release ? ATOMIC
+                             : in->is_volatile                                                                 ? VOLATILE
+                                                                                                               : WEAK;
 
     if (a->space != SPACE_SHARED && a->space != SPACE_GLOBAL)
         return true;
-    if (strength)
+    if (strength && !is_mbarrier)
         flag_access(w, in, a);
     rw->serial++;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
@@ -569,7 +609,7 @@ bool race_access(struct warp *w, const struct inst *in, const struct access *a)
                                     .lanes = (uint32_t)1 << lane,
                                     .epoch = rb->epoch,
                                     .step = rw->step[lane][lane],
-                                    .pc = (uint32_t)(in - w->block->grid->function->code) & 0xffffff,
+                                    .pc = in->number & 0xffffff,
                                     .warp = w->index & 63,
                                     .strength = strength,
                                     .serial = rw->serial}};
@@ -628,6 +668,33 @@ void race_arrive(struct warp *w, unsigned barrier, uint32_t mask)
         int lane = __builtin_ctz(rest);
         release_to(place, w, lane, rb->epoch, rb->warps[w->index].step[lane]);
     }
+}
+
+void race_mbarrier_arrive(struct warp *w, uint64_t address, uint32_t mask)
+{
+    struct race_warp *rw = &w->block->race->warps[w->index];
+    struct place *place = place_at(w->block->grid->race, shared_key(w->block, address), true);
+
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        release_to(place, w, lane, w->block->race->epoch, rw->step[lane]);
+        rw->step[lane][lane]++; /* what comes now is not released */
+    }
+}
+
+uint32_t race_mbarrier_arrivals(struct block *b, uint64_t address)
+{
+    struct place *place = place_at(b->grid->race, shared_key(b, address), false);
+
+    return place ? place->length : 0;
+}
+
+void race_mbarrier_wait(struct warp *w, uint64_t address, uint32_t arrivals, uint32_t mask)
+{
+    struct place *place = place_at(w->block->grid->race, shared_key(w->block, address), false);
+
+    for (uint32_t rest = place && arrivals ? mask : 0; rest; rest &= rest - 1)
+        acquire_first(place, &w->block->race->warps[w->index].lanes[__builtin_ctz(rest)].known, arrivals);
 }
 
 static void reset_steps(struct race_warp *rw)

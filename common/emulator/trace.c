@@ -37,7 +37,7 @@ static bool begin_event(const struct warp *w, const struct inst *in)
             "%s\n{\"launch\": %llu, \"kernel\": \"%s\", \"block\": %llu, \"warp\": %u, \"pc\": %u, \"opcode\": \"%s\", "
             "\"ptx_line\": %u",
             begun ? "," : "", (unsigned long long)w->block->grid->id, f->name, (unsigned long long)w->block->number, w->index,
-            (unsigned)(in - f->code), in->opcode, in->line);
+            in->number, in->opcode, in->line);
     if (in->source_line && in->source_file < m->file_count && m->files[in->source_file])
         fprintf(out, ", \"source_line\": %u", in->source_line);
     begun = true;

@@ -45,7 +45,8 @@ static uint32_t special_of_lane(const struct warp *w, enum special special, unsi
     case SPECIAL_lanemask_gt: return ~(bit | (bit - 1));
     case SPECIAL_lanemask_ge: return ~(bit - 1);
     case SPECIAL_dynamic_smem_size: return (uint32_t)launch->dynamic_shared;
-    case SPECIAL_total_smem_size: return (uint32_t)b->grid->shared_bytes;
+    case SPECIAL_total_smem_size: return (uint32_t)(b->grid->function->static_shared + launch->dynamic_shared);
+    case SPECIAL_reserved_smem: return (uint32_t)b->grid->reserved;
     case SPECIAL_envreg1: return (uint32_t)(b->grid->workspace >> 32);
     case SPECIAL_envreg2: return (uint32_t)b->grid->workspace;
     default: return 0;

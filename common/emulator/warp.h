@@ -99,6 +99,7 @@ struct warp { /* first what the loop looks at */
 /* One of a block's 16 barriers. */
 struct barrier {
     uint32_t threads_here, threads_needed; /* needed: 0 is all live threads of the block (__syncthreads) */
+    uint32_t votes;                        /* bar.red: of those, how many brought a true predicate */
     uint32_t pc;                           /* of the first to come */
 };
 enum { BARRIERS = 16 };
@@ -119,6 +120,7 @@ struct block {
     struct printed *printed; /* what it has printed (device_printf.c) */
     struct race_block *race; /* race.c's, when it watches */
     uint8_t *shared_written; /* init.c's: a bit a byte */
+    struct async *async;     /* ops_async.c's: copies under way, barriers in memory */
 };
 
 /* What happened at one instruction, over a launch. Of a run of lane instructions only the first is counted while it goes on. */
@@ -151,7 +153,8 @@ struct grid {
     const struct function *function;
     const struct settings *settings;
     char *parameters;
-    size_t shared_bytes; /* static and dynamic, of a block */
+    size_t shared_bytes; /* static and dynamic, of a block, and what is reserved behind them */
+    size_t reserved;     /* where that begins */
     size_t stack_limit;  /* bytes of a lane's stack */
     uint64_t workspace;  /* of a cooperative launch: the device address of the grid barrier's words, as %envreg1 and 2 say it */
     uint64_t blocks, id;
@@ -198,8 +201,16 @@ void passed_set(struct warp *warp, const struct frame *frame, const struct passe
 /* ops_control.c: some lanes of the running group branch, the others do not. */
 void branch_apart(struct warp *warp, const struct inst *in, uint32_t mask);
 
+/* ops_control.c: bar.red's result, for lanes of a barrier that opens. */
+void barrier_answer(char *regs, const struct inst *in, uint32_t mask, const struct barrier *barrier);
+
 /* ops_sync.c: lanes have exited, so some that wait for them may go on. */
 void meeting_check(struct warp *warp);
+
+/* ops_async.c */
+void async_start(struct block *block); /* a new block: nothing is under way */
+void async_free(struct block *block);
+void async_progress(struct block *block); /* something happened for which a barrier in memory may wait */
 
 /* fault.c: "FILE.ptx:LINE (SOURCE.cu:LINE)" of an instruction, in a buffer that four calls share. */
 const char *fault_place(const struct function *function, uint32_t pc);
@@ -224,6 +235,7 @@ struct access {
     int32_t near[WARP_SIZE];
     uint64_t address[WARP_SIZE]; /* in its space; filled in for those who ask (access_begin) */
     char *host[WARP_SIZE];
+    const char (*data)[16]; /* of an asynchronous copy: what each lane writes */
 };
 static inline uint64_t access_address(const struct access *a, int lane)
 {
