@@ -109,6 +109,7 @@ help:
 	@echo 'make bench-emulator   how many warp instructions a second the emulator executes'
 	@echo 'make bench-checks     how much longer the ladder takes under each check; N=2^20'
 	@echo 'make test-gpu         the tests that need a GPU'
+	@echo 'make golden           what a GPU gives for every instruction, recorded for the tests to replay'
 	@echo 'make validate         the exact counters beside those of ncu, on a GPU; CSV=file keeps them'
 	@echo 'make sanitizer-table  what compute-sanitizer says of the faults in tests/faults, on a GPU; CSV=file keeps it elsewhere'
 	@echo 'make test-slow        the tests that take minutes'
@@ -279,6 +280,15 @@ test-slow: steps test-programs
 	@$(PYTEST) -q tests -m slow
 test-gpu: steps test-programs
 	@$(PYTEST) -q tests -m gpu
+# For a machine with a GPU: what it gives for every instruction, with edge values and random ones. tests/test_ops.py replays the file.
+GOLDEN := tests/hardware/ops.test.xz
+golden: $(TESTS)/ops_run
+	@python3 tests/ops_reference.py --random 64 --seed 64 > $(BUILD)/golden.test
+	@LD_LIBRARY_PATH='$(CUDA_RUNTIME)' $(TESTS)/ops_run --record $(BUILD)/golden.test > $(BUILD)/golden.recorded
+	@head -1 $(BUILD)/golden.recorded | grep -q '^# Recorded on NVIDIA ' || { echo 'make golden needs an NVIDIA GPU' >&2; exit 3; }
+	@python3 -c 'import lzma, sys; sys.stdout.buffer.write(lzma.compress(sys.stdin.buffer.read(), preset=9))' < $(BUILD)/golden.recorded > $(GOLDEN)
+	@ls -l $(GOLDEN)
+.PHONY: golden
 # Writes the expected messages in tests/errors anew. Read the diff before you commit it.
 accept: test-programs
 	@$(PYTEST) -q tests/test_errors.py --accept

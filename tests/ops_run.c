@@ -12,7 +12,9 @@
  * others must keep what they had.
  *
  *     ops_run FILE          prints "LINE ok" or "LINE what is wrong" for every case; exit status 1 if any is wrong
- *     ops_run --ptx FILE    prints the PTX instead */
+ *     ops_run --ptx FILE    prints the PTX instead
+ *     ops_run --record FILE prints the file anew as the device says it: where a result is not the expected one, the device's bits stand
+ *                           in its place; instructions that the device does not take are left out. Exit status 0 */
 #include "device.h"
 #include <ctype.h>
 #include <stdarg.h>
@@ -35,7 +37,9 @@ struct operand {
 struct test {
     unsigned line;
     unsigned lanes; /* 1 or 32 */
+    const char *inputs, *outputs; /* as written */
     struct value *in[MOST_NAMES], *out[MOST_NAMES];
+    bool differs; /* with all lanes running */
     char wrong[256];
 };
 struct instruction {
@@ -188,8 +192,10 @@ static void read_tests(char *text)
             in->tests = realloc(in->tests, (in->room = 2 * in->room + 8) * sizeof *in->tests);
         struct test *test = &in->tests[in->count++];
         *test = (struct test){.line = line_number};
-        parse_values(in, test, false, next_line(&text));
-        parse_values(in, test, true, next_line(&text));
+        test->inputs = next_line(&text);
+        parse_values(in, test, false, test->inputs);
+        test->outputs = next_line(&text);
+        parse_values(in, test, true, test->outputs);
         if (test->lanes == WARP)
             in->whole_warps = true;
         in->guarded = !in->whole_warps && !strchr(in->text, ';');
@@ -448,7 +454,7 @@ static void compare(struct instruction *in, const char *outputs, const char *bef
                 size_t at = in->out_at + (thread * in->out_count + k) * CELL;
                 const struct value *want = in->tests[t].out[k];
                 if (chosen && want && !matches(want + (in->tests[t].lanes == WARP ? lane : 0), &in->out[k], outputs + at))
-                    describe(&in->tests[t], &in->out[k], lane, outputs + at, phase == 2 ? "" : "guarded: ");
+                    in->tests[t].differs |= phase == 2, describe(&in->tests[t], &in->out[k], lane, outputs + at, phase == 2 ? "" : "guarded: ");
                 else if (!chosen && in->out[k].memory && memcmp(outputs + at, before + at, CELL))
                     describe(&in->tests[t], &in->out[k], lane, outputs + at, "written though guarded: ");
                 else if (!chosen && !in->out[k].memory && !is_input(in, in->out[k].name) && !is_poison(&in->out[k], outputs + at))
@@ -457,16 +463,19 @@ static void compare(struct instruction *in, const char *outputs, const char *bef
         }
 }
 
-static void run_all(char *inputs, char *outputs, size_t bytes)
+/* First all lanes run, then some. Returns the outputs of the first run. */
+static char *run_all(char *inputs, char *outputs, size_t bytes)
 {
-    char *device_in, *device_out, *got = malloc(bytes + 1);
+    char *device_in, *device_out, *all = malloc(bytes + 1), *some = malloc(bytes + 1);
 
-    if (!got)
+    if (!all || !some)
         exit(3);
     CHECK(cudaMalloc((void **)&device_in, bytes + 1));
     CHECK(cudaMalloc((void **)&device_out, bytes + 1));
     CHECK(cudaMemcpy(device_in, inputs, bytes, cudaMemcpyHostToDevice));
-    for (unsigned phase = 0; phase < 3; phase++) {
+    for (unsigned turn = 0; turn < 3; turn++) {
+        unsigned phase = (turn + 2) % 3;
+        char *got = phase == 2 ? all : some;
         CHECK(cudaMemcpy(device_out, outputs, bytes, cudaMemcpyHostToDevice));
         for (size_t i = 0; i < instruction_count; i++) {
             struct instruction *in = &instructions[i];
@@ -490,19 +499,89 @@ static void run_all(char *inputs, char *outputs, size_t bytes)
             if (!instructions[i].refused && (phase == 2 || instructions[i].masked))
                 compare(&instructions[i], got, outputs, phase);
     }
+    free(some);
+    return all;
+}
+
+/* ---- recording ---- */
+
+static void print_cell(const struct operand *o, const char *cell)
+{
+    uint64_t low, high;
+
+    memcpy(&low, cell, 8);
+    memcpy(&high, cell + 8, 8);
+    if (o->digits == 0)
+        printf("%u", (unsigned)low & 1);
+    else if (o->digits == 32)
+        printf("0x%016llx%016llx", (unsigned long long)high, (unsigned long long)low);
+    else
+        printf("0x%0*llx", (int)o->digits,
+               (unsigned long long)(o->digits == 16 ? low : low & (((uint64_t)1 << 4 * o->digits) - 1)));
+}
+
+static void record(const struct instruction *in, size_t number, const char *outputs)
+{
+    const struct test *test = &in->tests[number];
+    unsigned lanes = test->lanes == WARP ? WARP : 1;
+
+    printf("%s\n%s\n", in->text, test->inputs);
+    if (!test->differs) {
+        printf("%s\n\n", test->outputs);
+        return;
+    }
+    for (unsigned k = 0; k < in->out_count; k++) {
+        printf("%s%s=", k ? " " : "", in->out[k].name);
+        for (unsigned lane = 0; lane < lanes; lane++) {
+            if (lane)
+                putchar(',');
+            print_cell(&in->out[k], outputs + in->out_at + (thread_of(in, number, lane) * in->out_count + k) * CELL);
+        }
+    }
+    printf("\n# the reference says %s\n\n", test->outputs);
+}
+
+static void record_all(const char *outputs)
+{
+    struct cudaDeviceProp properties;
+    int driver, runtime;
+    size_t refused = 0, cases = 0, differ = 0, guarded = 0;
+
+    CHECK(cudaGetDeviceProperties(&properties, 0));
+    CHECK(cudaDriverGetVersion(&driver));
+    CHECK(cudaRuntimeGetVersion(&runtime));
+    printf("# Recorded on %s, driver for CUDA %d.%d, runtime %d.%d\n\n", properties.name, driver / 1000, driver % 1000 / 10, runtime / 1000,
+           runtime % 1000 / 10);
+    for (size_t i = 0; i < instruction_count; i++) {
+        const struct instruction *in = &instructions[i];
+        if (in->refused)
+            printf("# %s: %s\n\n", in->text, in->tests[0].wrong);
+        refused += in->refused;
+        for (size_t t = 0; t < in->count && !in->refused; t++) {
+            record(in, t, outputs);
+            cases++;
+            differ += in->tests[t].differs;
+            if (in->tests[t].wrong[0] && !in->tests[t].differs) {
+                fprintf(stderr, "%s: line %u: %s\n", in->text, in->tests[t].line, in->tests[t].wrong);
+                guarded++;
+            }
+        }
+    }
+    fprintf(stderr, "%s: %zu instructions, %zu cases, %zu differ from the reference, %zu under a guard alone; %zu instructions not accepted\n",
+            properties.name, instruction_count - refused, cases, differ, guarded, refused);
 }
 
 int main(int argc, char **argv)
 {
     size_t cases = 0, wrong = 0, bytes;
-    char *inputs, *outputs;
+    char *inputs, *outputs, *got;
 
-    if (argc < 2 || argc > 3 || (argc == 3 && strcmp(argv[1], "--ptx"))) {
-        fprintf(stderr, "usage: ops_run [--ptx] FILE.test\n");
+    if (argc < 2 || argc > 3 || (argc == 3 && strcmp(argv[1], "--ptx") && strcmp(argv[1], "--record"))) {
+        fprintf(stderr, "usage: ops_run [--ptx | --record] FILE.test\n");
         return 2;
     }
     read_tests(read_text(argv[argc - 1]));
-    if (argc == 3) {
+    if (argc == 3 && !strcmp(argv[1], "--ptx")) {
         fputs(module_text(0, instruction_count, 90), stdout);
         return 0;
     }
@@ -513,7 +592,11 @@ int main(int argc, char **argv)
         return 3;
     fill(inputs, outputs);
     load_kernels();
-    run_all(inputs, outputs, bytes);
+    got = run_all(inputs, outputs, bytes);
+    if (argc == 3) {
+        record_all(got);
+        return 0;
+    }
     for (size_t i = 0; i < instruction_count; i++)
         for (size_t t = 0; t < instructions[i].count; t++) {
             const struct test *test = &instructions[i].tests[t];

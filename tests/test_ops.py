@@ -1,4 +1,5 @@
 """tests/ops.test, an instruction a case: on the code for any processor and on that for AVX2, on whole warps and under guards."""
+import lzma
 import os
 import re
 import subprocess
@@ -74,6 +75,36 @@ def test_random_inputs(tmp_path):
 def test_file_is_what_the_reference_says():
     written = subprocess.run([sys.executable, ROOT / "tests" / "ops_reference.py"], capture_output=True, text=True, check=True)
     assert written.stdout == OPS.read_text(), "run: python3 tests/ops_reference.py > tests/ops.test"
+
+
+GOLDEN = ROOT / "tests" / "hardware" / "ops.test.xz"
+
+
+def hardware_says(path):
+    path.write_bytes(lzma.decompress(GOLDEN.read_bytes()))
+    return path
+
+
+@pytest.mark.skipif(not GOLDEN.exists(), reason="make golden has recorded nothing yet")
+def test_as_the_hardware_says(tmp_path):
+    """What a GPU gave for every instruction with edge values and random ones (make golden), bit for bit or within the stated bound."""
+    path = hardware_says(tmp_path / "hardware.test")
+    assert path.read_text().startswith("# Recorded on NVIDIA ")
+    assert wrong(path)[:5] == []
+    assert len(results(path)) > 3 * len(results(OPS))
+
+
+def test_recording_keeps_what_was_expected_and_tells_what_was_not(tmp_path):
+    path = tmp_path / "wrong.test"
+    path.write_text("add.u32 d, a, b\na=0x00000001 b=0x00000002\nd=0x00000004\n\nsqrt.approx.f32 d, a\na=0x40800000\nd=0x3fffffff..0x40000001\n\n"
+                    "frob.u32 d, a\na=0x00000001\nd=0x00000001\n\nst.global.b8 [m], a\nm=0x0000000000000000000000000000ffff a=0x01\n"
+                    "m=0x0000000000000000000000000000ff02\n")
+    done = run(PROGRAMS / "ops_run", "--record", path)
+    assert done.returncode == 0 and "3 instructions, 3 cases, 2 differ from the reference" in done.stderr and "1 instructions not accepted" in done.stderr
+    lines = [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
+    assert lines[2] == "d=0x00000003" and lines[5] == "d=0x3fffffff..0x40000001" and lines[8] == "m=0x0000000000000000000000000000ff01" and len(lines) == 9
+    path.write_text(done.stdout)
+    assert wrong(path) == []
 
 
 def opcodes():
