@@ -1213,6 +1213,15 @@ def memory_rules(w):
         for i, j in (2, 4), (0, 1), (5, 5), (9, 2), (15, 2), (3, 2):
             a, before = FLOAT_EDGES[k][i], FLOAT_EDGES[k][j]
             atomic("add", k, lambda m, a: add_bits(form, m, a, "rn"), a, before=before)
+    for k, form in HALVES.items():
+        edge = FLOAT_EDGES[k]
+        for i, j in (2, 4), (0, 1), (5, 5), (9, 2), (15, 2), (3, 2):
+            a, before = edge[i], edge[j]
+            sums = [add_bits(form, before, a, "rn"), add_bits(form, a, a, "rn")]
+            if form.is_nan(a) or form.is_nan(before) or None in sums:
+                continue
+            atomic("add.noftz", k, lambda m, a: add_bits(form, m, a, "rn"), a, before=before)
+            atomic("add.noftz", k + "x2", lambda m, _: sums[0] | sums[1] << 16, a | a << 16, before=before | a << 16)
 
 
 def address_rules(w):
@@ -1227,8 +1236,9 @@ def address_rules(w):
         w.case(f"cvta.{space}.u64 d, a; isspacep.{space} p, d", [("a", 64, 0x40)], [("d", 64, ANYTHING), ("p", 1, 1)])
         w.case(f"cvta.{space}.u64 d, a; isspacep.global p, d", [("a", 64, 0x40)], [("d", 64, ANYTHING), ("p", 1, 0)])
     w.case("isspacep.global p, m; ld.global.u32 d, [m]", [("m", 32, 1)], [("p", 1, 1), ("d", 32, 1), ("m", 32, 1)])
-    for space in "shared", "local", "const":
+    for space in "shared", "local", "const", "param":
         w.case(f"isspacep.{space} p, m; ld.global.u32 d, [m]", [("m", 32, 1)], [("p", 1, 0), ("d", 32, 1), ("m", 32, 1)])
+    w.case("pmevent 1; ld.global.u32 d, [m]", [("m", 32, 1)], [("d", 32, 1), ("m", 32, 1)])
     w.case("prefetch.global.L2 [m]; ld.global.u32 d, [m]", [("m", 32, 1)], [("d", 32, 1), ("m", 32, 1)])
     w.case("prefetchu.L1 [m]; ld.global.u32 d, [m]", [("m", 32, 1)], [("d", 32, 1), ("m", 32, 1)])
 

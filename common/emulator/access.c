@@ -192,7 +192,9 @@ static bool reach_generic(struct warp *w, const struct inst *in, struct access *
             if (part.mask >> i & 1) {
                 a->host[i] = part.host[i];
                 a->address[i] = part.address[i];
+                a->space_of[i] = (uint8_t)part.space;
             }
+        a->shape = a->space == SPACE_GENERIC ? SHAPE_APART : SHAPE_MIXED;
         a->space = part.space;
     }
     return reached;
@@ -325,7 +327,7 @@ static bool reach_near(struct warp *w, const struct inst *in, struct access *a)
 
 void access_spread(struct access *a)
 {
-    if (a->shape == SHAPE_APART)
+    if (a->shape != SHAPE_NEAR)
         return;
     for (int i = 0; i < WARP_SIZE; i++) {
         a->address[i] = a->start + (uint64_t)(int64_t)a->near[i];
@@ -334,7 +336,8 @@ void access_spread(struct access *a)
 }
 
 /* Resolves and checks the addresses. */
-static inline __attribute__((always_inline)) bool access_resolve(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)
+static inline __attribute__((always_inline)) bool access_resolve(struct warp *w, const struct inst *in, uint32_t mask,
+                                                                 struct access *a)
 {
     struct lanes others;
 
@@ -350,7 +353,8 @@ static inline __attribute__((always_inline)) bool access_resolve(struct warp *w,
     return reach(w, in, a, warp_lanes(w, mask, &others));
 }
 
-__attribute__((noinline)) bool access_watch(struct warp *w, const struct inst *in, struct access *a)
+/* Of addresses in one space. */
+static bool watch_space(struct warp *w, const struct inst *in, struct access *a)
 {
     access_spread(a);
     if (w->traced)
@@ -360,6 +364,22 @@ __attribute__((noinline)) bool access_watch(struct warp *w, const struct inst *i
     if (w->block->shared_written && (a->is_store || in->op->as != AS_MBARRIER) && !init_access(w, in, a))
         return false; /* whether there is a barrier, ops_async.c knows */
     return !w->block->race || race_access(w, in, a);
+}
+
+__attribute__((noinline)) bool access_watch(struct warp *w, const struct inst *in, struct access *a)
+{
+    if (a->shape != SHAPE_MIXED)
+        return watch_space(w, in, a);
+    for (int space = SPACE_GLOBAL; space <= SPACE_PARAM; space++) {
+        struct access part = *a;
+        part.shape = SHAPE_APART;
+        part.space = (enum space)space;
+        for (int i = 0; i < WARP_SIZE; i++)
+            part.mask &= ~((uint32_t)(a->space_of[i] != space) << i);
+        if (part.mask && !watch_space(w, in, &part))
+            return false;
+    }
+    return true;
 }
 
 bool access_begin_short(struct warp *w, const struct inst *in, uint32_t mask, struct access *a)

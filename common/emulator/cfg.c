@@ -439,8 +439,9 @@ static void find_communication(struct function *f)
             const struct operand *d = &in->operands[0];
             bool returns = in->op->signature[0] == 'd';
             in->result_unused = !returns || d->kind == OPERAND_DISCARD || (d->kind == OPERAND_REGISTER && !reads[d->index]);
-            f->communicates |= beyond_block && (!in->result_unused || in->type == T_f32 || in->type == T_f64 ||
-                                                in->op == &ops[OP_atom_exch] || in->op == &ops[OP_atom_cas]);
+            f->communicates |=
+                beyond_block && (!in->result_unused || in->type == T_f32 || in->type == T_f64 || in->op == &ops[OP_atom_add_half] ||
+                                 in->op == &ops[OP_red_add_half] || in->op == &ops[OP_atom_exch] || in->op == &ops[OP_atom_cas]);
         }
         f->communicates |=
             in->op->as == AS_MEMORY && beyond_block && (in->is_volatile || in->is_relaxed || in->is_acquire || in->is_release);

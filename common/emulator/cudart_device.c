@@ -231,6 +231,12 @@ static cudaError_t set_limit(enum cudaLimit limit, size_t value)
     return cudaSuccess;
 }
 
+/* No line of a cache persists here. */
+cudaError_t cudaCtxResetPersistingL2Cache(void)
+{
+    return CALL(cudaSuccess);
+}
+
 static cudaError_t get_limit(size_t *value, enum cudaLimit limit)
 {
     cudaError_t error = value ? limit_known(limit) : cudaErrorInvalidValue;

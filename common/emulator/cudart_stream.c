@@ -14,7 +14,19 @@ enum {
     PRIORITY_MOST = -5
 };
 
+/* What a stream may be told that changes no result. */
+struct attributes {
+    struct cudaAccessPolicyWindow window;
+    enum cudaSynchronizationPolicy synchronisation;
+    cudaLaunchMemSyncDomainMap domains;
+    cudaLaunchMemSyncDomain domain;
+};
+static const struct attributes usual_attributes = {.synchronisation = cudaSyncPolicyAuto, .domains = {0, 1}};
+static struct attributes default_attributes = {.synchronisation = cudaSyncPolicyAuto,
+                                               .domains = {0, 1}}; /* of the default streams */
+
 struct CUstream_st {
+    struct attributes attributes;
     int mark, priority, device;
     unsigned flags;
     unsigned long long id;
@@ -54,8 +66,12 @@ static cudaError_t make_stream(cudaStream_t *out, unsigned flags, int priority)
     else if (!(stream = malloc(sizeof *stream)))
         return cudaErrorMemoryAllocation;
     priority = priority < PRIORITY_MOST ? PRIORITY_MOST : priority > PRIORITY_LEAST ? PRIORITY_LEAST : priority;
-    *stream = (struct CUstream_st){
-        .mark = STREAM_MARK, .priority = priority, .device = device_current(), .flags = flags, .id = ++streams_made};
+    *stream = (struct CUstream_st){.attributes = usual_attributes,
+                                   .mark = STREAM_MARK,
+                                   .priority = priority,
+                                   .device = device_current(),
+                                   .flags = flags,
+                                   .id = ++streams_made};
     *out = stream;
     return cudaSuccess;
 }
@@ -128,6 +144,81 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 {
     return ANSWER(stream, priority, stream_default(stream) ? PRIORITY_LEAST : stream->priority);
+}
+
+static struct attributes *attributes_of(cudaStream_t stream)
+{
+    return stream_default(stream) ? &default_attributes : &stream->attributes;
+}
+
+static cudaError_t get_attribute(cudaStream_t stream, cudaStreamAttrID id, cudaStreamAttrValue *value)
+{
+    if (!stream_valid(stream))
+        return cudaErrorInvalidResourceHandle;
+    if (!value)
+        return cudaErrorInvalidValue;
+    switch (id) {
+    case cudaStreamAttributeAccessPolicyWindow: value->accessPolicyWindow = attributes_of(stream)->window; break;
+    case cudaStreamAttributeSynchronizationPolicy: value->syncPolicy = attributes_of(stream)->synchronisation; break;
+    case cudaStreamAttributePriority: value->priority = stream_default(stream) ? PRIORITY_LEAST : stream->priority; break;
+    case cudaStreamAttributeMemSyncDomainMap: value->memSyncDomainMap = attributes_of(stream)->domains; break;
+    case cudaStreamAttributeMemSyncDomain: value->memSyncDomain = attributes_of(stream)->domain; break;
+    default: return cudaErrorInvalidValue;
+    }
+    return cudaSuccess;
+}
+
+static bool window_valid(const struct cudaAccessPolicyWindow *w)
+{
+    int most = 0;
+
+    cudaDeviceGetAttribute(&most, cudaDevAttrMaxAccessPolicyWindowSize, device_current());
+    return w->hitRatio >= 0 && w->hitRatio <= 1 && w->num_bytes <= (size_t)most && w->missProp != cudaAccessPropertyPersisting;
+}
+
+static cudaError_t set_attribute(cudaStream_t stream, cudaStreamAttrID id, const cudaStreamAttrValue *value)
+{
+    if (!stream_valid(stream))
+        return cudaErrorInvalidResourceHandle;
+    if (!value)
+        return cudaErrorInvalidValue;
+    switch (id) {
+    case cudaStreamAttributeAccessPolicyWindow:
+        if (!window_valid(&value->accessPolicyWindow))
+            return cudaErrorInvalidValue;
+        attributes_of(stream)->window = value->accessPolicyWindow;
+        break;
+    case cudaStreamAttributeSynchronizationPolicy:
+        if (value->syncPolicy < cudaSyncPolicyAuto || value->syncPolicy > cudaSyncPolicyBlockingSync)
+            return cudaErrorInvalidValue;
+        attributes_of(stream)->synchronisation = value->syncPolicy;
+        break;
+    case cudaStreamAttributePriority:
+        if (stream_default(stream) || value->priority < PRIORITY_MOST || value->priority > PRIORITY_LEAST)
+            return cudaErrorInvalidValue;
+        stream->priority = value->priority;
+        break;
+    case cudaStreamAttributeMemSyncDomainMap: attributes_of(stream)->domains = value->memSyncDomainMap; break;
+    case cudaStreamAttributeMemSyncDomain: attributes_of(stream)->domain = value->memSyncDomain; break;
+    default: return cudaErrorInvalidValue;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID id, cudaStreamAttrValue *value)
+{
+    return CALL(get_attribute(stream, id, value));
+}
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id, const cudaStreamAttrValue *value)
+{
+    return CALL(set_attribute(stream, id, value));
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    return CALL(!stream_valid(to) || !stream_valid(from) ? cudaErrorInvalidResourceHandle
+                                                         : (*attributes_of(to) = *attributes_of(from), cudaSuccess));
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
@@ -272,6 +363,9 @@ PER_THREAD(cudaStreamSynchronize, _ptsz)
 PER_THREAD(cudaStreamQuery, _ptsz)
 PER_THREAD(cudaStreamWaitEvent, _ptsz)
 PER_THREAD(cudaStreamGetPriority, _ptsz)
+PER_THREAD(cudaStreamGetAttribute, _ptsz)
+PER_THREAD(cudaStreamSetAttribute, _ptsz)
+PER_THREAD(cudaStreamCopyAttributes, _ptsz)
 PER_THREAD(cudaStreamGetFlags, _ptsz)
 PER_THREAD(cudaStreamGetId, _ptsz)
 PER_THREAD(cudaStreamGetDevice, _ptsz)

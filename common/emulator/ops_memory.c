@@ -1,5 +1,6 @@
 /* Warp rows that read and write memory: loads, stores, atomics; and moves between one wide register and several narrow ones. */
 #include "access.h"
+#include "ops_half.h"
 #include "simd.h"
 #include <math.h>
 #include <string.h>
@@ -209,6 +210,19 @@ static uint64_t add_doubles(uint64_t a, uint64_t b)
     return a;
 }
 
+static uint64_t add_half(enum type type, uint64_t a, uint64_t b)
+{
+    return type == T_f16 || type == T_f16x2 ? narrow_to_f16(widen_f16((uint32_t)a) + widen_f16((uint32_t)b), ROUND_RN)
+                                            : narrow_to_bf16(widen_bf16((uint16_t)a) + widen_bf16((uint16_t)b), ROUND_RN);
+}
+
+static uint64_t add_halves(enum type type, uint64_t a, uint64_t b)
+{
+    uint64_t low = add_half(type, a & 0xffff, b & 0xffff);
+
+    return type_bytes[type] == 2 ? low : low | add_half(type, a >> 16 & 0xffff, b >> 16 & 0xffff) << 16;
+}
+
 static bool less(enum type type, uint64_t a, uint64_t b)
 {
     switch (type) {
@@ -226,6 +240,7 @@ static bool less(enum type type, uint64_t a, uint64_t b)
     }                                                                                                                            \
     int warp_atomic_##name(struct warp *w, const struct inst *in, uint32_t mask) { return atomic(w, in, mask, change_##name); }
 CHANGE(add, type == T_f32 ? add_floats(old, a) : type == T_f64 ? add_doubles(old, a) : old + a)
+CHANGE(add_half, add_halves(type, old, a))
 CHANGE(min, less(type, a, old) ? a : old)
 CHANGE(max, less(type, old, a) ? a : old)
 CHANGE(and, old & a)
@@ -255,6 +270,8 @@ static int is_space(struct warp *w, const struct inst *in, uint32_t mask, uint64
 int warp_is_global(struct warp *w, const struct inst *in, uint32_t mask) { return is_space(w, in, mask, 0); }
 int warp_is_shared(struct warp *w, const struct inst *in, uint32_t mask) { return is_space(w, in, mask, WINDOW_SHARED); }
 int warp_is_local(struct warp *w, const struct inst *in, uint32_t mask) { return is_space(w, in, mask, WINDOW_LOCAL); }
+
+int warp_is_param(struct warp *w, const struct inst *in, uint32_t mask) { return is_space(w, in, mask, WINDOW_PARAM); }
 
 int warp_is_const(struct warp *w, const struct inst *in, uint32_t mask)
 {

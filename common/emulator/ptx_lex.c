@@ -50,6 +50,7 @@ static bool skip_blank(struct lexer *lexer)
 static void lex_word(struct lexer *lexer)
 {
     const char *at = lexer->at, *end = lexer->end;
+    const bool directive = *at == '.'; /* .reg.b32 is two */
 
     for (;;) {
         if (*at == '.')
@@ -58,7 +59,7 @@ static void lex_word(struct lexer *lexer)
             at++;
         if (end - at >= 3 && at[0] == ':' && at[1] == ':' && is_word(at[2]))
             at += 2;
-        else if (!(end - at >= 2 && at[0] == '.' && is_word(at[1])))
+        else if (directive || !(end - at >= 2 && at[0] == '.' && is_word(at[1])))
             break;
     }
     lexer->at = at;

@@ -223,7 +223,7 @@ void fault_preface(struct warp *warp, const char *text); /* what stands before t
 void fault_report(struct grid *grid);                    /* writes the launch's first fault to stderr */
 
 /* Where the lanes of an access are. NEAR: in one array, `near` bytes behind where it starts. APART: address[] and host[] say it. */
-enum shape { SHAPE_NEAR, SHAPE_APART };
+enum shape { SHAPE_NEAR, SHAPE_APART, SHAPE_MIXED };
 struct access {
     uint32_t mask;
     unsigned bytes; /* a lane: element times vector */
@@ -235,7 +235,8 @@ struct access {
     int32_t near[WARP_SIZE];
     uint64_t address[WARP_SIZE]; /* in its space; filled in for those who ask (access_begin) */
     char *host[WARP_SIZE];
-    const char (*data)[16]; /* of an asynchronous copy: what each lane writes */
+    uint8_t space_of[WARP_SIZE]; /* mixed: of generic addresses in several spaces */
+    const char (*data)[16];      /* of an asynchronous copy: what each lane writes */
 };
 static inline uint64_t access_address(const struct access *a, int lane)
 {
