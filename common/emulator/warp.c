@@ -151,6 +151,7 @@ void warp_start(struct warp *w)
     w->status = STATUS_READY;
     w->turn = 0;
     w->issued = 0;
+    w->turns_within = 0;
     memset(w->groups, 0, (size_t)w->group_top * sizeof *w->groups);
     if (w->join_top)
         memset(w->joins, 0, (size_t)w->join_top * sizeof *w->joins);

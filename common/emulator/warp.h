@@ -89,6 +89,7 @@ struct warp { /* first what the loop looks at */
     int join_room, join_free; /* below join_free all are used */
     struct lanes lanes;       /* of a group that ran: see warp_lanes */
     uint64_t turn;            /* counts changes of group, so that waits can be ordered by age */
+    unsigned turns_within;    /* that groups gave each other since the warp let others run */
     unsigned spins;           /* jumps back in a polling loop since this group began to run */
     struct {
         uint64_t value;
