@@ -90,6 +90,7 @@ help:
 	@echo 'make run              build and run every step, print one table     (sets up what is missing)'
 	@echo 'make test             run all tests                                 (sets up what is missing)'
 	@echo 'make step3            build one step; then ./step3/run, ./step3/run --help'
+	@echo 'make step12           build the step for several GPUs, which has a harness of its own: ./step12/run --help'
 	@echo 'make diff3            what changed from step 2 to step 3'
 	@echo 'make diffs            how many lines change from step to step: added plus removed, the two header lines aside'
 	@echo 'make grade EX=max     grade exercises/max/reduce.cu, or FILE=my.cu; the exercises: make grade'
@@ -163,6 +164,23 @@ diff$(call number,$(1)):
 endef
 $(foreach s,$(STEPS),$(eval $(call step_targets,$(s),$(call before,$(s)))))
 
+# Step 12 has a harness of its own and is none of STEPS: `make run` has one device in mind.
+MULTI_HARNESS := $(patsubst common/%.c,$(OBJECTS)/common/%.o,$(wildcard common/multi/*.c))
+$(MULTI_HARNESS): $(OBJECTS)/common/multi/%.o: common/multi/%.c $(OBJECTS)/flags
+	@mkdir -p $(@D)
+	$(SAY) '  cc      $<'
+	$(Q)$(CC) $(HARNESS_FLAGS) -pthread $(DEPS) -c $< -o $@
+STEP12_NAMES := -DSTEP_NAME='"step12_multigpu"' -DSTEP_BEFORE='"$(lastword $(STEPS))"' -DSTEP_WATCH='""'
+$(OBJECTS)/step12_multigpu/multi.o: step12_multigpu/multi.cu $(OBJECTS)/flags
+	@mkdir -p $(@D)
+	$(SAY) '  nvcc    $<'
+	$(Q)$(CUDA_NVCC) $(NVCC_FLAGS) $(STEP12_NAMES) $(DEPS) -c $< -o $@
+$(PROGRAMS)step12_multigpu/run: $(OBJECTS)/step12_multigpu/multi.o $(MULTI_HARNESS) $(HARNESS) $(EMULATOR) $(BUILD)/link_flags
+	$(Q)$(CUDA_NVCC) $(LINK_FLAGS) -Xcompiler -pthread $(filter %.o,$^) $(EMULATOR:.13=) -lm -ldl -o $@
+step12: $(PROGRAMS)step12_multigpu/run
+	@ln -sfn step12_multigpu $@
+.PHONY: step12
+
 diffs:
 	@sh common/diffs.sh $(STEPS)
 
@@ -226,6 +244,18 @@ $(TESTS)/hardware: tests/hardware/kernels.cu $(EMULATOR)
 	@mkdir -p $(@D)
 	$(SAY) '  nvcc    $<'
 	$(Q)$(CUDA_NVCC) -O3 $(TEST_NVCC_FLAGS) -cudart none $(TEST_LINK) $< $(EMULATOR:.13=) -o $@
+# Step 12 of each type, and a NCCL for emulated devices.
+$(TESTS)/multi/$(TYPE)/run: step12_multigpu/multi.cu step11_onepass/reduce.cu $(MULTI_HARNESS) $(HARNESS) $(EMULATOR)
+	@mkdir -p $(@D)
+	$(SAY) '  nvcc    $<'
+	$(Q)$(CUDA_NVCC) -O3 $(TEST_NVCC_FLAGS) $(STEP12_NAMES) -c $< -o $@.o
+	$(Q)$(CUDA_NVCC) -cudart none $(TEST_LINK) -Xcompiler -pthread $@.o $(MULTI_HARNESS) $(HARNESS) $(EMULATOR:.13=) -lm -ldl -o $@
+$(TESTS)/fake_nccl.so: tests/fake_nccl.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARNINGS) -shared -fPIC -isystem $(CUDA_INCLUDE) $< -o $@
+multi-programs: $(TESTS)/multi/$(TYPE)/run $(TESTS)/fake_nccl.so
+	+$(Q)for type in $(filter-out $(TYPE),int float double); do $(MAKE) --no-print-directory TYPE=$$type $(TESTS)/multi/$$type/run || exit 1; done
+.PHONY: multi-programs
 
 # Fuzzing: what reads PTX and fatbinaries has sanitizers, the rest of the emulator is as it is. In build/fuzz/libfuzzer are the targets
 # for libFuzzer (FUZZ_CC, a clang), in build/fuzz/replay the same with a plain main (CC).
@@ -271,7 +301,7 @@ fuzz-programs:
 .PHONY: fuzz fuzz-seeds fuzz-programs
 -include $(wildcard $(FUZZ)/*/*.d)
 
-test-programs: variants $(TEST_PROGRAMS) $(TESTS)/rows $(MUST_FAIL) $(TESTS)/hardware fuzz-programs
+test-programs: variants multi-programs $(TEST_PROGRAMS) $(TESTS)/rows $(MUST_FAIL) $(TESTS)/hardware fuzz-programs
 	+$(Q)$(MAKE) --no-print-directory TYPE=float $(TESTS)/mustfail/float/not_a_number
 PYTEST = python=$$($(SETUP) python pytest) && CC='$(CC)' ARCH='$(ARCH)' NVCC='$(CUDA_NVCC)' CUDART_DIR='$(CUDA_RUNTIME)' $$python -m pytest -p no:cacheprovider
 test: steps test-programs
@@ -398,13 +428,13 @@ coverage: steps test-programs
 	    tail -n 1 build/coverage/tests.out; python3 tests/coverage.py build/coverage/emulator
 
 # cppcheck does not come to an end with ops_lane.c, where one table expands into some thousand functions.
-C_SOURCES := $(wildcard common/*.c common/emulator/*.c)
+C_SOURCES := $(wildcard common/*.c common/multi/*.c common/emulator/*.c)
 # clang-format has no form for lists that are macros: these keep the one they have.
 TABLES := ptx.h ops.h ops.c ops_lane.c ops_half.h ops_memory.c
 lint:
 	@for cc in gcc clang; do \
 	    command -v $$cc >/dev/null || { echo "$$cc is not installed"; continue; }; \
-	    for type in int float double; do for file in $(wildcard common/*.c); do \
+	    for type in int float double; do for file in $(wildcard common/*.c common/multi/*.c); do \
 	        $$cc -std=c11 -O2 $(WARNINGS) -Werror -DTYPE_$$type -Icommon -isystem $(CUDA_INCLUDE) -c $$file -o /dev/null || exit 1; \
 	    done; done; \
 	    for file in $(EMULATOR_SOURCES); do \
@@ -415,13 +445,13 @@ lint:
 	    cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,performance,portability --suppress=missingInclude \
 	        -Icommon $(filter-out %/ops_lane.c,$(C_SOURCES)) && echo 'cppcheck: nothing found, ops_lane.c left out'; else echo 'cppcheck is not installed'; fi
 	@if command -v clang-format >/dev/null; then \
-	    clang-format --dry-run -Werror $(filter-out $(TABLES:%=common/emulator/%),$(C_SOURCES) $(wildcard common/*.h common/emulator/*.h)) exercises/driver.c $(STEPS:%=%/reduce.cu) && \
+	    clang-format --dry-run -Werror $(filter-out $(TABLES:%=common/emulator/%),$(C_SOURCES) $(wildcard common/*.h common/multi/*.h common/emulator/*.h)) exercises/driver.c step12_multigpu/multi.cu $(STEPS:%=%/reduce.cu) && \
 	    echo 'clang-format: as agreed'; else echo 'clang-format is not installed'; fi
 
 clean:
 	rm -rf build $(STEPS:%=%/run) $(foreach s,$(STEPS),step$(call number,$(s)))
 
--include $(wildcard $(OBJECTS)/*/*.d $(BUILD)/emulator/*.d)
+-include $(wildcard $(OBJECTS)/*/*.d $(OBJECTS)/common/multi/*.d $(BUILD)/emulator/*.d)
 
 # ---- exercises ----
 # EX=max [FILE=my.cu]: one file; SUBMISSIONS=folder: a class, FOLDER/STUDENT/EXERCISE.cu; docs/teaching.md says more.

@@ -13,6 +13,7 @@
 static const char *const columns[] = {
     "step", "type", "n", "block", "device", "source", "date", "driver", "toolkit", "command", "verified",
     "median_us", "min_us", "q1_us", "q3_us", "gbps", "percent_peak", "copy_us", "cpu_us",
+    "devices", "collective_us",
 #define COUNTER(name, ncu, meaning) #name,
 #define RATIO(name, ncu, meaning, numerator, denominator) #name,
 #include "emulator/counters.def"
@@ -20,7 +21,7 @@ static const char *const columns[] = {
 #undef RATIO
 };
 /* clang-format on */
-enum { COLUMNS = sizeof columns / sizeof *columns, FIRST_COUNTER = 19 };
+enum { COLUMNS = sizeof columns / sizeof *columns, FIRST_COUNTER = 21 };
 
 static void header(char *out, size_t most)
 {
@@ -102,8 +103,10 @@ void csv_row(FILE *out, const struct result *r, int argc, char **argv)
     number(out, timed, t->q3);
     number(out, timed, rate / 1e9);
     number(out, timed && r->device->peak_bytes_per_second > 0, 100 * rate / r->device->peak_bytes_per_second);
-    number(out, timed, t->copy);
-    number(out, timed, t->cpu);
+    number(out, timed && r->devices == 0, t->copy);
+    number(out, timed && r->devices == 0, t->cpu);
+    fprintf(out, ",%u", r->devices ? r->devices : 1);
+    number(out, timed && r->devices > 0, t->collective);
     for (size_t column = FIRST_COUNTER; column < COLUMNS; column++) {
         fputc(',', out);
         for (size_t i = 0; i < r->counter_count; i++)

@@ -85,6 +85,7 @@ void require_memory(size_t host_bytes, size_t device_bytes, bool emulated);
 /* ---- random.c: the same numbers on every machine ---- */
 element random_element(uint64_t seed, size_t index);
 void random_fill(element *out, size_t count, uint64_t seed);
+void random_fill_from(element *out, size_t first, size_t count, uint64_t seed); /* elements first, first + 1 ... */
 
 /* ---- reference.c: what a sum must be, and how far from it a right one may lie ---- */
 struct reference {
@@ -129,6 +130,7 @@ struct timing { /* microseconds; count == 0: not measured */
     unsigned count;
     double median, minimum, q1, q3;
     double copy, cpu;
+    double collective; /* step 12: what adding up over the devices takes */
 };
 
 struct result {
@@ -138,6 +140,7 @@ struct result {
     size_t n, tile, tiles;
     unsigned block, grid;
     uint64_t seed;
+    unsigned devices; /* 0: one, and nothing said about it */
     struct verdict verdict;
     struct timing timing;
     const struct emulator_counter *counters; /* none on a GPU */

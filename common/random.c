@@ -31,14 +31,19 @@ element random_element(uint64_t seed, size_t index)
     return from_bits(mix(start_of(seed) + (index + 1) * 0x9e3779b97f4a7c15u));
 }
 
-void random_fill(element *out, size_t count, uint64_t seed)
+void random_fill_from(element *out, size_t first, size_t count, uint64_t seed)
 {
     const size_t chunk = (size_t)1 << 22;
-    uint64_t state = start_of(seed);
+    uint64_t state = start_of(seed) + first * 0x9e3779b97f4a7c15u;
     for (size_t done = 0; done < count;) {
         size_t end = count - done < chunk ? count : done + chunk;
         for (; done < end; done++)
             out[done] = from_bits(mix(state += 0x9e3779b97f4a7c15u));
         progress("making the numbers", done, count);
     }
+}
+
+void random_fill(element *out, size_t count, uint64_t seed)
+{
+    random_fill_from(out, 0, count, seed);
 }
