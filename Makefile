@@ -106,6 +106,8 @@ help:
 	@echo 'make sanitize         every step with address and undefined-behaviour sanitizers, on the emulator'
 	@echo 'make lint             warnings of gcc and clang as errors; cppcheck and clang-format where installed'
 	@echo 'make bench            on a GPU: every step beside CUB, Thrust and PyTorch'
+	@echo 'make bench-multi      on several GPUs: step 12 on one and on all, by one process and under mpirun'
+	@echo 'make nccl             NCCL for step 12, from PyPI unless the system has it'
 	@echo 'make variants         what else could end the sum, beside step 11, in build/variants'
 	@echo 'make bench-emulator   how many warp instructions a second the emulator executes'
 	@echo 'make bench-checks     how much longer the ladder takes under each check; N=2^20'
@@ -179,7 +181,12 @@ $(PROGRAMS)step12_multigpu/run: $(OBJECTS)/step12_multigpu/multi.o $(MULTI_HARNE
 	$(Q)$(CUDA_NVCC) $(LINK_FLAGS) -Xcompiler -pthread $(filter %.o,$^) $(EMULATOR:.13=) -lm -ldl -o $@
 step12: $(PROGRAMS)step12_multigpu/run
 	@ln -sfn step12_multigpu $@
-.PHONY: step12
+nccl:
+	@$(SETUP) nccl
+# For a machine with two GPUs or more (one shows that it works): every size and way to start, verified and timed.
+bench-multi: step11
+	@MAKE='$(MAKE)' ARCH='$(ARCH)' sh bench/multi.sh
+.PHONY: step12 nccl bench-multi
 
 diffs:
 	@sh common/diffs.sh $(STEPS)

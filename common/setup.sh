@@ -2,6 +2,7 @@
 # Finds the tools that the Makefile needs and, when asked to, installs what is missing into .venv.
 #   setup.sh find-nvcc         prints "NVCC INCLUDE_DIR RUNTIME_DIR VERSION" of an nvcc that is new enough, or nothing
 #   setup.sh nvcc              the same, after installing the compiler's wheels when there is none
+#   setup.sh nccl              installs NCCL's wheel, unless the system has NCCL
 #   setup.sh python MODULE     prints a Python that imports MODULE, after installing it when none does
 # Reads NVCC, CUDA_HOME and CUDA (CUDA=wheel: the compiler from PyPI, whatever else there is). Sentences go to stderr.
 set -u
@@ -100,6 +101,15 @@ need_nvcc() {
     [ -n "$found" ] && echo "$found"
 }
 
+need_nccl() {
+    if /sbin/ldconfig -p 2>/dev/null | grep -q 'libnccl\.so\.2' || [ -e "$(find_nvcc | cut -d ' ' -f 3)/libnccl.so.2" ]; then
+        say 'NCCL is there already.'
+        return
+    fi
+    say "Installing NCCL from PyPI into .venv, because the system has none (once)."
+    install "nvidia-nccl-cu$oldest" 'By hand: install libnccl2 (https://developer.nvidia.com/nccl).'
+}
+
 need_python() {
     for candidate in python3 "$venv/bin/python"; do
         "$candidate" -c "import $1" 2>/dev/null && echo "$candidate" && return
@@ -111,6 +121,7 @@ need_python() {
 case ${1:-} in
     find-nvcc) find_nvcc ;;
     nvcc) need_nvcc ;;
+    nccl) need_nccl ;;
     python) need_python "$2" ;;
-    *) say 'usage: setup.sh find-nvcc | nvcc | python MODULE'; exit 2 ;;
+    *) say 'usage: setup.sh find-nvcc | nvcc | nccl | python MODULE'; exit 2 ;;
 esac

@@ -202,3 +202,25 @@ def test_without_nccl_it_says_so_and_how_to_get_it():
     done = multi("--n", "1000003", REDUCTION_NCCL="/nowhere/libnccl.so")
     assert (done.returncode, done.stderr) == (0, "") and " on 1 device, " in done.stdout
     assert "combined: NCCL is missing (libnccl.so.2 was not found; `make nccl` installs it from PyPI), so the step runs on one device\n" in done.stdout
+
+
+# ---- the lesson ----
+def test_commands_of_the_lesson():
+    lines = re.search(r"```sh\n(.*?)```", (ROOT / "step12_multigpu/README.md").read_text(encoding="utf-8"), re.DOTALL)[1].splitlines()
+    ours = [line.replace("./step12/run", str(program())) for line in lines if "step12/run" in line]
+    assert len(ours) == 2
+    for line in ours:
+        done = run("sh", "-c", line)
+        assert (done.returncode, done.stderr) == (0, "") and "verified" in done.stdout and COMBINED in done.stdout
+
+
+def test_figures_of_the_lesson():
+    """The model's figures follow from its formulas, and the time of one GPU is the recorded one."""
+    alpha, rate, page = 2.0, 4e5, (ROOT / "step12_multigpu/README.md").read_text(encoding="utf-8")
+    shown = {"8 bytes (this step)": 8, "1 MiB": 1 << 20, "16 MiB": 1 << 24, "1 GiB (a model's gradients)": 1 << 30}
+    for name, n in shown.items():
+        times = [t for p, steps in ((2, 1), (8, 3)) for t in (2 * (p - 1) * alpha + 2 * (p - 1) / p * n / rate, 2 * steps * (alpha + n / rate))]
+        assert f"| {name} | " + " | ".join(f"{t:.1f} µs" if t < 1000 else f"{t / 1000:.2f} ms" for t in times) + " |\n" in page
+    recorded = next(line for line in (ROOT / "bench/h200.csv").open() if line.startswith(f"step11_onepass,int,{1 << 28},256,dirty,"))
+    one = float(recorded.split(",")[7])
+    assert f"takes {one:.1f} µs" in page and f"{one / 2:.1f} + 4 = {one / 2 + 4:.1f} µs, {one / (one / 2 + 4):.2f} times" in page and f"{one + 4:.1f} µs for twice" in page

@@ -297,7 +297,7 @@ static void combine_on_host(struct run *run)
 static void sum_once(struct run *run, unsigned block)
 {
     for (int i = 0; i < run->shard_count; i++)
-        shard_prepare(&run->shards[i], host_of(run, &run->shards[i]));
+        shard_prepare(&run->shards[i]);
     ranks_barrier();
     watch(run->combined == BY_NCCL ? "the sum over all devices" : NULL); /* an emulated kernel may take its time */
     for (int i = 0; i < run->shard_count; i++)
@@ -342,8 +342,11 @@ static void make_numbers(struct run *run, size_t n, struct part *mine)
         here += run->shards[i].n;
     }
     random_fill_from(run->host, run->shards[0].first, here, run->options.seed);
-    for (int i = 0; i < run->shard_count; i++)
-        mine[i].want = reference_sum(host_of(run, &run->shards[i]), run->shards[i].n);
+    for (int i = 0; i < run->shard_count; i++) {
+        const element *host = host_of(run, &run->shards[i]);
+        shard_fill(&run->shards[i], host);
+        mine[i].want = reference_sum(host, run->shards[i].n);
+    }
 }
 
 static void complain(const struct result *r, const char *what, int device, total got, struct reference want)

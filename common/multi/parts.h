@@ -61,7 +61,8 @@ size_t shard_first(size_t n, int devices, int which);
 size_t shard_bytes(size_t n, enum from from, size_t chunk, const struct device *d); /* on the device */
 void shard_open(struct shard *s, size_t most, const struct device *d);
 void shard_close(struct shard *s);
-void shard_prepare(struct shard *s, const element *host); /* input there, outputs poisoned, L2 cold */
+void shard_fill(struct shard *s, const element *host); /* once a size: step 11 leaves its input as it was */
+void shard_prepare(struct shard *s);                   /* outputs poisoned, L2 cold */
 void shard_reduce(struct shard *s, const element *host, const struct multi_step *step, unsigned block, unsigned resident);
 const total *shard_sum(const struct shard *s); /* where the sum is, on the device */
 /* The most additions that an element passes through on its way into the shard's sum. */

@@ -72,11 +72,17 @@ static void copy_in(element *to, const element *from, size_t count, cudaStream_t
         CUDA(cudaMemcpyAsync(to, from, count * sizeof(element), cudaMemcpyHostToDevice, stream));
 }
 
-void shard_prepare(struct shard *s, const element *host)
+void shard_fill(struct shard *s, const element *host)
 {
     CUDA(cudaSetDevice(s->device));
     if (s->from == FROM_DEVICE)
         copy_in(s->input, host, s->n, s->compute);
+    CUDA(cudaStreamSynchronize(s->compute));
+}
+
+void shard_prepare(struct shard *s)
+{
+    CUDA(cudaSetDevice(s->device));
     CUDA(cudaMemsetAsync(s->sums, POISON, s->sum_count * sizeof(total), s->compute));
     CUDA(cudaMemsetAsync(s->partial, POISON, sizeof(total), s->compute));
     CUDA(cudaMemsetAsync(s->whole, POISON, sizeof(total), s->compute));
