@@ -184,7 +184,7 @@ step12: $(PROGRAMS)step12_multigpu/run
 nccl:
 	@$(SETUP) nccl
 # For a machine with two GPUs or more (one shows that it works): every size and way to start, verified and timed.
-bench-multi: step11
+bench-multi:
 	@MAKE='$(MAKE)' ARCH='$(ARCH)' sh bench/multi.sh
 .PHONY: step12 nccl bench-multi
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Step 12 on this machine's GPUs: `make bench-multi`. Every measurement is verified too. Writes build/multi.csv anew; ends at the first
-# failure. Strong scaling: the same n on one GPU and on all. Weak: n a GPU. Then mpirun, if it is there, numbers that start on the host,
-# and a rank that is killed.
+# failure. Strong scaling: the same n on one GPU (step 11, and step 12) and on all. Weak: n a GPU. Then mpirun, if it is there, numbers
+# that start on the host, and a rank that is killed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 csv=build/multi.csv
@@ -11,7 +11,7 @@ rm -f $csv
 mpirun="mpirun -n $gpus $( [ "$(id -u)" -eq 0 ] && echo --allow-run-as-root )"
 command -v mpirun >/dev/null || { echo 'mpirun is not installed: one process a GPU is left out'; mpirun=; }
 
-step12() {
+measure() {
     echo; echo "\$ $*"
     "$@" --device gpu --csv $csv || { echo "bench-multi: exit status $?" >&2; exit 1; }
 }
@@ -37,21 +37,23 @@ killed_rank() {
 }
 
 for kind in int float; do
-    $MAKE -s ARCH="$ARCH" TYPE=$kind step12 || exit 1
+    $MAKE -s ARCH="$ARCH" TYPE=$kind step11 step12 || exit 1
     for n in 2^20+7 2^28 2^31+5; do
-        step12 ./step12/run --devices 1 --n "$n"
-        [ "$gpus" -eq 1 ] || step12 ./step12/run --n "$n"
+        measure ./step11/run --n "$n"
+        measure ./step12/run --devices 1 --n "$n"
+        [ "$gpus" -eq 1 ] || measure ./step12/run --n "$n"
         # shellcheck disable=SC2086 # a command with its options
-        [ -z "$mpirun" ] || step12 $mpirun ./step12/run --n "$n"
+        [ -z "$mpirun" ] || measure $mpirun ./step12/run --n "$n"
     done
     for n in 2^20 2^25 2^28; do
-        [ "$gpus" -eq 1 ] || step12 ./step12/run --n "$(for_each_gpu "$n")"
+        [ "$gpus" -eq 1 ] || measure ./step12/run --n "$(for_each_gpu "$n")"
     done
     for place in host overlap; do
-        step12 ./step12/run --n 2^28 --from $place
+        measure ./step12/run --n 2^28 --from $place
     done
+    measure ./step12/run --collective --n 1,2^7,2^10,2^13,2^16,2^19,2^22,2^25,2^27
     for mib in 1 4 64; do
-        step12 ./step12/run --n 2^28 --from overlap --chunk $mib
+        measure ./step12/run --n 2^28 --from overlap --chunk $mib
     done
 done
 [ "$gpus" -eq 1 ] || killed_rank

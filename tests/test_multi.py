@@ -173,6 +173,15 @@ def test_a_wrong_collective_is_refused():
     assert done.returncode == 1 and len(re.findall(r"the whole sum on device \d is wrong: got 498977220, want 498977219", done.stderr)) == 4
 
 
+def test_the_collective_alone():
+    for kind in ("int", "float"):
+        done = with_nccl("", "--n", "0,1,1000", "--collective", kind=kind)
+        assert (done.returncode, done.stderr) == (0, "") and re.findall(r"all-reduce of (\d+) numbers, (\d+) bytes, on 4 devices: verified\n", done.stdout) == [("0", "0"), ("1", "8"), ("1000", "8000")]
+    assert with_nccl("wrong", "--n", "10", "--collective").returncode == 1
+    done = multi("--n", "10", "--collective")
+    assert done.returncode == 3 and "--collective needs NCCL" in done.stderr
+
+
 def test_an_error_behind_our_back_aborts_and_ends():
     done = with_nccl("error")
     assert done.returncode == 3 and done.stderr.count("aborted") == 4 and "the collective: remote process exited" in done.stderr

@@ -5,40 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum combined { BY_NOBODY, BY_HOST, BY_NCCL };
-enum { WARM_UPS = 3 };
-
-struct own_options {
-    unsigned devices; /* 0: all there are */
-    enum from from;
-    size_t chunk; /* elements */
-    unsigned wait;
-    const char *meet; /* or NULL */
-};
-
-struct run {
-    struct options options;
-    struct own_options own;
-    const struct multi_step *step;
-    struct device device;
-    struct ranks ranks;
-    struct shard shards[DEVICES_MOST]; /* of this process */
-    int shard_count, devices;          /* here, and in all processes */
-    enum combined combined;
-    element *host; /* the elements of this process's shards */
-    FILE *csv;
-    int argc;
-    char **argv;
-};
-
-/* What rank 0 has to know of each shard. */
-struct part {
-    struct reference want;
-    total sum, whole;
-    size_t guard_overwritten, additions;
-    double all_us, kernel_us, collective_us;
-};
-
 /* ---- options: ours are taken out, the rest is for parse_options ---- */
 
 static void print_own_help(void)
@@ -98,6 +64,10 @@ static int parse_own(struct own_options *o, int argc, char **argv)
                 name = names[k];
         if (i > 0 && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0))
             print_own_help();
+        if (i > 0 && strcmp(argv[i], "--collective") == 0) {
+            o->collective = true;
+            continue;
+        }
         if (!name) {
             argv[left++] = argv[i];
             continue;
@@ -220,6 +190,8 @@ static void start(struct run *run)
     watch_start(run->own.wait);
     run->shard_count = devices_here(run);
     choose_combination(run);
+    if (run->own.collective && run->combined != BY_NCCL)
+        fail(DEVICE_ERROR, "--collective needs NCCL, which is not in use here");
     allocate(run);
     ranks_barrier(); /* whoever has no memory has said so before anybody waits in NCCL */
     watch("NCCL's start");
@@ -256,7 +228,7 @@ static total value_at(const total *on_device)
     return value;
 }
 
-static void wait_for(struct run *run)
+void wait_for_all(struct run *run)
 {
     for (int i = 0; i < run->shard_count; i++) {
         cudaError_t error;
@@ -276,7 +248,7 @@ static void combine_by_nccl(struct run *run)
 {
     nccl_group_start(); /* one thread calls for several devices: without a group the first call would wait for the second */
     for (int i = 0; i < run->shard_count; i++)
-        nccl_sum(i, shard_sum(&run->shards[i]), run->shards[i].whole, run->shards[i].compute);
+        nccl_sum(i, shard_sum(&run->shards[i]), run->shards[i].whole, 1, run->shards[i].compute);
     nccl_group_end();
 }
 
@@ -308,7 +280,7 @@ static void sum_once(struct run *run, unsigned block)
         CUDA(cudaSetDevice(run->shards[i].device));
         CUDA(cudaEventRecord(run->shards[i].combined, run->shards[i].compute));
     }
-    wait_for(run);
+    wait_for_all(run);
     watch(NULL);
     if (run->combined != BY_NCCL)
         combine_on_host(run);
@@ -324,7 +296,7 @@ static double microseconds(cudaEvent_t from, cudaEvent_t to)
 }
 
 /* What rank 0 gets of every shard, in order; a process alone has them all itself. */
-static void gather_parts(struct run *run, const struct part *mine, struct part *all)
+void gather_parts(struct run *run, const struct part *mine, struct part *all)
 {
     if (run->ranks.size == 1)
         memcpy(all, mine, (size_t)run->devices * sizeof *all);
@@ -417,7 +389,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double quantile(double *values, unsigned count, double part)
+double quantile(double *values, unsigned count, double part)
 { /* between neighbours in proportion */
     qsort(values, count, sizeof *values, by_value);
     unsigned below = (unsigned)(part * (count - 1)), above = below + 1 < count ? below + 1 : below;
@@ -543,7 +515,7 @@ static bool measure_all(struct run *run)
     for (size_t block = 0; block < o->block_count; block++)
         for (size_t i = 0; i < o->size_ranges; i++)
             for (size_t n = o->sizes[i].first;; n++) {
-                all_verified &= measure(run, n, o->blocks[block]);
+                all_verified &= run->own.collective ? measure_collective(run, n) : measure(run, n, o->blocks[block]);
                 if (n == o->sizes[i].last)
                     break;
             }

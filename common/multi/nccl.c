@@ -133,9 +133,9 @@ void nccl_group_start(void)
     NCCL(ncclGroupStart());
 }
 
-void nccl_sum(int index, const total *send, total *receive, cudaStream_t stream)
+void nccl_sum(int index, const total *send, total *receive, size_t count, cudaStream_t stream)
 {
-    NCCL(ncclAllReduce(send, receive, 1, TYPE_IS_INT ? INT64 : FLOAT64, SUM, comms[index], stream));
+    NCCL(ncclAllReduce(send, receive, count, TYPE_IS_INT ? INT64 : FLOAT64, SUM, comms[index], stream));
 }
 
 void nccl_group_end(void)

@@ -31,7 +31,8 @@ const char *nccl_version(void);
 void nccl_start_all(int devices);                /* this process drives devices 0, 1, ... */
 void nccl_start_rank(const struct ranks *ranks); /* this process drives the current device */
 void nccl_group_start(void);
-void nccl_sum(int index, const total *send, total *receive, cudaStream_t stream); /* the same for every device, in a group */
+void nccl_sum(int index, const total *send, total *receive, size_t count,
+              cudaStream_t stream); /* the same for every device, in a group */
 void nccl_group_end(void);
 void nccl_check(int index); /* has it failed behind our back? */
 void nccl_stop(void);
@@ -68,4 +69,46 @@ const total *shard_sum(const struct shard *s); /* where the sum is, on the devic
 /* The most additions that an element passes through on its way into the shard's sum. */
 size_t shard_additions(const struct shard *s, const struct multi_step *step, unsigned block, unsigned resident);
 size_t shard_guard_overwritten(const struct shard *s);
+/* ---- multi.c: the protocol ---- */
+enum combined { BY_NOBODY, BY_HOST, BY_NCCL };
+enum { WARM_UPS = 3 };
+
+struct own_options {
+    unsigned devices; /* 0: all there are */
+    enum from from;
+    size_t chunk; /* elements */
+    unsigned wait;
+    const char *meet; /* or NULL */
+    bool collective;  /* the collective alone, by size */
+};
+
+struct run {
+    struct options options;
+    struct own_options own;
+    const struct multi_step *step;
+    struct device device;
+    struct ranks ranks;
+    struct shard shards[DEVICES_MOST]; /* of this process */
+    int shard_count, devices;          /* here, and in all processes */
+    enum combined combined;
+    element *host; /* the elements of this process's shards */
+    FILE *csv;
+    int argc;
+    char **argv;
+};
+
+/* What rank 0 has to know of each shard. */
+struct part {
+    struct reference want;
+    total sum, whole;
+    size_t guard_overwritten, additions;
+    double all_us, kernel_us, collective_us;
+};
+
+void wait_for_all(struct run *run);                                            /* for what is on the devices' streams */
+void gather_parts(struct run *run, const struct part *mine, struct part *all); /* rank 0 gets every shard's */
+double quantile(double *values, unsigned count, double part);                  /* sorts them */
+
+/* ---- collective.c ---- */
+bool measure_collective(struct run *run, size_t n);
 #endif
