@@ -233,9 +233,11 @@ void wait_for_all(struct run *run)
     for (int i = 0; i < run->shard_count; i++) {
         cudaError_t error;
         CUDA(cudaSetDevice(run->shards[i].device));
-        while ((error = cudaStreamQuery(run->shards[i].compute)) == cudaErrorNotReady)
+        while ((error = cudaStreamQuery(run->shards[i].compute)) == cudaErrorNotReady) {
+            cudaGetLastError(); /* "not ready" is kept as the last error, and the next launch would seem to have failed */
             if (run->combined == BY_NCCL)
                 nccl_check(i);
+        }
         if (error != cudaSuccess)
             fail(DEVICE_ERROR, "the kernel on device %d failed: %s (%s)", run->shards[i].device, cudaGetErrorString(error),
                  cudaGetErrorName(error));
