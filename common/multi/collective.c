@@ -84,8 +84,8 @@ bool measure_collective(struct run *run, size_t n)
         CUDA(cudaMalloc((void **)&pairs[i].receive, bytes));
         CUDA(cudaMemset(pairs[i].receive, POISON, bytes));
         fill_ones(pairs[i].send, host, n);
+        CUDA(cudaDeviceSynchronize()); /* our streams do not wait for the default one */
     }
-    CUDA(cudaDeviceSynchronize());
     for (unsigned i = 0; i < WARM_UPS; i++)
         all_reduce_once(run, pairs, n);
     for (unsigned i = 0; i < repeat; i++)
