@@ -292,16 +292,20 @@ static char *module_text(size_t first, size_t count, int target)
     return text;
 }
 
-static void find_kernels(cudaLibrary_t library, size_t number)
+/* False if the driver, which may compile only now, does not accept it. */
+static bool find_kernels(cudaLibrary_t library, size_t number)
 {
     struct instruction *in = &instructions[number];
     char name[40];
 
     snprintf(name, sizeof name, "full_%zu", number);
-    CHECK(cudaLibraryGetKernel(&in->full, library, name));
+    bool found = cudaLibraryGetKernel(&in->full, library, name) == cudaSuccess;
     snprintf(name, sizeof name, "masked_%zu", number);
-    if (in->guarded)
-        CHECK(cudaLibraryGetKernel(&in->masked, library, name));
+    if (found && in->guarded)
+        found = cudaLibraryGetKernel(&in->masked, library, name) == cudaSuccess;
+    if (!found)
+        cudaGetLastError();
+    return found;
 }
 
 static void refuse(struct instruction *in, const char *why)
@@ -317,6 +321,7 @@ static void load_kernels(void)
     static char log[4096];
     int major, minor, target;
 
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1); /* so that a module that the driver does not accept does not load */
     CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
     CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
     target = 10 * major + minor > 90 ? 90 : 10 * major + minor;
@@ -326,15 +331,12 @@ static void load_kernels(void)
         cudaLibrary_t library = load_ptx(text, log, sizeof log);
         free(text);
         for (size_t i = first; i < first + count; i++) {
-            cudaLibrary_t alone = library;
-            if (!library) {
-                text = module_text(i, 1, target);
-                alone = load_ptx(text, log, sizeof log);
-                free(text);
-            }
-            if (alone)
-                find_kernels(alone, i);
-            else
+            if (library && find_kernels(library, i))
+                continue;
+            text = module_text(i, 1, target);
+            cudaLibrary_t alone = load_ptx(text, log, sizeof log);
+            free(text);
+            if (!alone || !find_kernels(alone, i))
                 refuse(&instructions[i], log[0] ? log : "the module does not load");
         }
     }
