@@ -32,7 +32,7 @@ static inline float bits_float(uint32_t bits)
     return x;
 }
 
-static inline double widen_bf16(uint32_t bits) { return bits_float(bits << 16); }
+static inline float widen_bf16(uint32_t bits) { return bits_float(bits << 16); }
 
 static inline double widen_f16(uint32_t bits)
 {
@@ -99,6 +99,18 @@ static inline uint32_t narrow_half(const struct narrow_format *f, double x, int 
 static inline uint32_t narrow_to_f16(double x, int round) { return narrow_half(&narrow_f16, x, round); }
 static inline uint32_t narrow_to_bf16(double x, int round) { return narrow_half(&narrow_bf16, x, round); }
 
+/* From .f64: a NaN keeps its sign and the top of its payload, and becomes quiet. */
+static inline uint32_t narrow_double(const struct narrow_format *f, double x, const struct inst *in)
+{
+    uint64_t bits = double_bits(x);
+
+    if (in->saturate)
+        x = x > 0 ? (x < 1 ? x : 1) : 0;
+    if (x != x)
+        return (uint32_t)(bits >> 63 << 15 | (bits >> (52 - f->fraction) & 0x7fff)) | 1u << (f->fraction - 1);
+    return narrow_half(f, x, in->round);
+}
+
 /* a * b + c so that a later rounding to f16 or bf16 rounds the exact value: rounded to odd. The product of two halves is exact. */
 static inline double fma_odd(double a, double b, double c)
 {
@@ -126,10 +138,16 @@ static inline uint32_t pack_halves(const struct narrow_format *f, double low, do
     return narrow_half(f, relu(low, in), in->round) | narrow_half(f, relu(high, in), in->round) << 16;
 }
 
-static inline uint32_t narrow_tf(double x, const struct inst *in)
+/* .rna adds half a unit and cuts off, a NaN's payload too; the other modes are one instruction of the hardware. */
+static inline uint32_t narrow_tf(float value, const struct inst *in)
 {
+    double x = value;
+    uint32_t bits;
     bool beyond;
 
+    memcpy(&bits, &value, sizeof bits);
+    if (x != x && in->round == ROUND_RNA && in->saturate != SATURATE_RELU)
+        return bits & 0xffffe000;
     x = relu(x, in);
     if (x != x)
         return 0x7fffffff;
