@@ -13,8 +13,9 @@
  *
  *     ops_run FILE          prints "LINE ok" or "LINE what is wrong" for every case; exit status 1 if any is wrong
  *     ops_run --ptx FILE    prints the PTX instead
- *     ops_run --record FILE prints the file anew as the device says it: where a result is not the expected one, the device's bits stand
- *                           in its place; of instructions that the device does not take, or that go wrong only under a guard, a comment tells. Exit status 0 */
+ *     ops_run --record FILE prints the file anew as the device says it: where a result is not the expected one, the device's bits
+ *                           stand in its place; comments name the instructions that the device does not take, and those that go
+ *                           wrong only under a guard. Exit status 0 */
 #include "device.h"
 #include <ctype.h>
 #include <stdarg.h>

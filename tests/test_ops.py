@@ -93,9 +93,10 @@ def hardware(tmp_path_factory):
     return path
 
 
-def test_as_the_hardware_says(hardware):
+def test_as_the_hardware_says(hardware, tmp_path_factory):
     """What a GPU gave for every instruction with edge values and random ones (make golden), bit for bit or within the stated bound."""
     assert wrong(hardware)[:5] == []
+    assert wrong(hardware, plain_library(str(tmp_path_factory.mktemp("plain"))))[:5] == []
     assert len(results(hardware)) == sum(map(len, cases(hardware).values())) > 3 * len(results(OPS))
     assert cases(hardware).keys() == cases(OPS).keys()
 
