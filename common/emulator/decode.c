@@ -596,8 +596,8 @@ static void decode_instruction(struct decoder *d)
                : in->call && in->call->builtin            ? in->call->builtin
                                                           : in->op->warp;
     in->access_bytes = (uint8_t)(in->bytes * in->vector);
-    in->is_store = in->op->signature[0] == 'A' &&
-                   (in->op->as != AS_MBARRIER || in->op == &ops[OP_mbar_init] || in->op == &ops[OP_mbar_inval]);
+    in->is_store =
+        in->op->signature[0] == 'A' && (in->op->as != AS_MBARRIER || in->op == &ops[OP_mbar_init] || in->op == &ops[OP_mbar_inval]);
     in->is_atomic = in->op->as == AS_ATOMIC;
     if (in->op->as == AS_MEMORY && in->has_base && in->vector == 1 && in->bytes == in->element_lane_bytes && in->bytes <= 8 &&
         (in->space == SPACE_SHARED || (in->wide_base && (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC))))

@@ -17,7 +17,7 @@ static int after_group(struct warp *w)
 static int take_turns(struct warp *w, enum polling polls)
 {
     if (polls == POLLS_MEMORY)
-        async_progress(w->block); /* as far as one can see */
+        async_progress(w->block);                          /* as far as one can see */
     if (group_yield(w) && ++w->turns_within < MOST_GROUPS) /* or its groups wait for other warps, one like the other */
         return WARP_MOVED;
     w->turns_within = 0;
