@@ -2,7 +2,8 @@
 
     python3 plots/comparison.py --out plots/pictures bench/h200.csv
 
-Writes bandwidth: how near the memory's peak the last steps, CUB, PyTorch and a kernel that only reads come, over n.
+Writes bandwidth and sizes: how near the memory's peak the last steps, CUB, PyTorch and a kernel that only reads come, over n, and how
+long they take.
 """
 import argparse
 import csv
@@ -66,31 +67,55 @@ def contenders(kind: str, l2: str, n: int) -> tuple[list[str], list[list[str]]]:
          f"{float(row['times_cub']):.2f}"] for row in found]
 
 
-def draw(path: Path, out: Path) -> None:
+def lines(plot) -> list[tuple[str, str, str, str, str, str]]:
+    """Who is drawn, and how: contender, block, label, colour, line, marker."""
+    return [(READ, "", "read only", plot.BLACK, ":", ""), ("step11_onepass", "1024", "step 11 (block 1024)", plot.BLUE, "-", "o"),
+            (CUB, "", "CUB", plot.ORANGE, "--", "s"), ("torch.sum", "", "PyTorch", plot.PURPLE, "--", "^"),
+            ("step8_gridstride", "256", "step 8", plot.GREEN, "-", "D"), ("step7_fullunroll", "256", "step 7", plot.GREEN, "-", "v")]
+
+
+def over_n(rows: list[Row], column: str, least: int):
+    """Two panels, ints and floats: a column over n, from `least` on, with a line for each contender."""
     import plot
     from matplotlib.ticker import FuncFormatter
 
-    origin, rows = read(path)
     plot.plt.rcParams.update(plot.STYLE)
     figure, axes = plot.new_figure(7.5, columns=2, left=0.07)
-    lines = [(READ, "", "read only", plot.BLACK, ":", ""), ("step11_onepass", "1024", "step 11 (block 1024)", plot.BLUE, "-", "o"),
-             (CUB, "", "CUB", plot.ORANGE, "--", "s"), ("torch.sum", "", "PyTorch", plot.PURPLE, "--", "^"),
-             ("step8_gridstride", "256", "step 8", plot.GREEN, "-", "D"), ("step7_fullunroll", "256", "step 7", plot.GREEN, "-", "v")]
     for panel, kind in zip(axes, ("int", "float")):
-        for contender, block, label, colour, style, marker in lines:
+        for contender, block, label, colour, style, marker in lines(plot):
             found = chosen(rows, kind, "dirty", contender, block)
-            ns = sorted(n for n in found if n >= 1 << 16)
-            panel.plot(ns, [float(found[n]["percent_peak"]) for n in ns], color=colour, linestyle=style, marker=marker or None, markersize=7,
+            ns = sorted(n for n in found if n >= least)
+            panel.plot(ns, [float(found[n][column]) for n in ns], color=colour, linestyle=style, marker=marker or None, markersize=7,
                        linewidth=3 if marker == "o" else 2, label=label)
         panel.set_xscale("log", base=2)
         panel.xaxis.set_major_formatter(FuncFormatter(lambda n, _: power(int(n))))
-        panel.set_ylim(0, 100)
         panel.set_title(f"n {kind}s of {ELEMENT_BYTES[kind]} bytes", loc="left")
-    axes[0].set_ylabel("% of the memory's peak bandwidth")
     axes[0].legend(framealpha=1, edgecolor="none", loc="upper left", fontsize=14)
     axes[1].tick_params(labelleft=False)
+    return figure, axes
+
+
+def draw(path: Path, out: Path) -> None:
+    import plot
+
+    origin, rows = read(path)
+    figure, axes = over_n(rows, "percent_peak", 1 << 16)
+    for panel in axes:
+        panel.set_ylim(0, 100)
+    axes[0].set_ylabel("% of the memory's peak bandwidth")
     plot.headline(figure, "How near the memory's limit each one comes", f"{origin}; median of each, cold L2 (dirty)", gap=0.95)
     plot.save(figure, out, "bandwidth")
+
+    figure, axes = over_n(rows, "median_us", 1 << 10)
+    for panel in axes:
+        panel.set_yscale("log")
+        panel.set_ylim(2, 8000)
+        panel.set_yticks([10, 100, 1000], ["10", "100", "1000"])
+        panel.minorticks_off()
+    axes[0].set_ylabel("time, µs")
+    plot.headline(figure, "How long each one takes, from a thousand numbers to a thousand million",
+                  f"{origin}; median of each, cold L2 (dirty). Steps 7 and 8 leave one sum a block.", gap=0.95)
+    plot.save(figure, out, "sizes")
 
 
 def main() -> int:
