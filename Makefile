@@ -370,15 +370,16 @@ variants: $(VARIANTS:%=$(BUILD)/variants/%)
 CONTENDERS := $(STEPS) $(VARIANTS)
 BENCH_ARCH    ?= native
 BENCH_FLAGS = -O3 -arch=$(BENCH_ARCH) -Xcompiler -fPIC -std=c++17 -Icommon -Ibench $(addprefix -DTYPE_,$(1))
+define bench_compile
+@mkdir -p $(@D)
+$(SAY) '  nvcc    $< ($(1))'
+$(Q)$(CUDA_NVCC) $(call BENCH_FLAGS,$(1)) -Dmain=main_of_$* -Dreduce=reduce_of_$* -DSTEP_NAME='"$*"' -DSTEP_BEFORE='""' -DSTEP_WATCH='""' -c $< -o $@
+endef
 define bench_library
 $(BUILD)/bench/$(1)/%.o: %/reduce.cu common/harness.h
-	@mkdir -p $$(@D)
-	$$(SAY) '  nvcc    $$< ($(1))'
-	$$(Q)$$(CUDA_NVCC) $$(call BENCH_FLAGS,$(1)) -Dmain=main_of_$$* -Dreduce=reduce_of_$$* -DSTEP_NAME='"$$*"' -DSTEP_BEFORE='""' -DSTEP_WATCH='""' -c $$< -o $$@
+	$$(call bench_compile,$(1))
 $(BUILD)/bench/$(1)/%.o: variants/%.cu common/harness.h
-	@mkdir -p $$(@D)
-	$$(SAY) '  nvcc    $$< ($(1))'
-	$$(Q)$$(CUDA_NVCC) $$(call BENCH_FLAGS,$(1)) -Dmain=main_of_$$* -Dreduce=reduce_of_$$* -DSTEP_NAME='"$$*"' -DSTEP_BEFORE='""' -DSTEP_WATCH='""' -c $$< -o $$@
+	$$(call bench_compile,$(1))
 $(BUILD)/bench/$(1)/contenders.o: bench/contenders.cu bench/measure.h common/harness.h
 	@mkdir -p $$(@D)
 	$$(SAY) '  nvcc    $$< ($(1))'

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 L2 = ["dirty", "clean"]
+BLOCKS = [str(1 << e) for e in range(5, 11)]
 SIZES = {"int": 4, "float": 4, "double": 8}
 COLUMNS = "contender type n block l2 checked relative_error median_us min_us q1_us q3_us gbps percent_peak times_cub flag".split()
 CUB = "CUB DeviceReduce::Sum"
@@ -183,11 +184,20 @@ def main():
     parser.add_argument("--toolkit", default="")
     options = parser.parse_args()
     options.command = "make bench" + "".join(f" {a}" for a in os.environ.get("BENCH_OPTIONS", "").split())
-    for kind in options.types.split(","):
-        if kind not in SIZES:
-            parser.error(f"--types: {kind} is not one of {', '.join(SIZES)}")
-    if options.repeat < 1 or not sizes(options.n):
-        parser.error("--repeat and --n must leave something to measure")
+    for option, known in (("types", SIZES), ("l2", L2)):
+        for word in getattr(options, option).split(","):
+            if word not in known:
+                parser.error(f"--{option}: {word} is not one of {', '.join(known)}")
+    for block in options.block.split(","):
+        if block not in BLOCKS:
+            parser.error(f"--block: {block} is not a power of two from 32 to 1024")
+    try:
+        if not sizes(options.n) or sizes(options.n)[0] < 1:
+            raise ValueError
+    except ValueError:
+        parser.error(f"--n: {options.n} is not a size, a range or a list of them, from 1 on")
+    if options.repeat < 1:
+        parser.error("--repeat must be 1 or more")
     wrong, rows = 0, io.StringIO()
     out = csv.DictWriter(rows, COLUMNS, lineterminator="\n")
     out.writeheader()

@@ -32,7 +32,7 @@ _Static_assert(CUDART_VERSION / 1000 == 13, "RUNTIME_FILE names the runtime of C
 
 /* The driver's functions, found by name: nothing of the driver is needed to build. */
 struct driver {
-    void *library;
+    void *handle;
     int (*cuInit)(unsigned flags);
     int (*cuDriverGetVersion)(int *version);
     int (*cuDeviceGetCount)(int *count);
@@ -48,15 +48,14 @@ static bool find(void *library, const char *name, void *function_pointer)
 
 static struct driver open_driver(void)
 {
-    struct driver d = {.library = dlopen("libcuda.so.1", RTLD_NOW)};
-    if (!d.library)
-        d.library = dlopen("/usr/lib/wsl/lib/libcuda.so.1", RTLD_NOW);
-    bool complete = d.library && find(d.library, "cuInit", &d.cuInit) &&
-                    find(d.library, "cuDriverGetVersion", &d.cuDriverGetVersion) &&
-                    find(d.library, "cuDeviceGetCount", &d.cuDeviceGetCount) &&
-                    find(d.library, "cuDeviceGetAttribute", &d.cuDeviceGetAttribute);
+    struct driver d = {.handle = dlopen("libcuda.so.1", RTLD_NOW)};
+    if (!d.handle)
+        d.handle = dlopen("/usr/lib/wsl/lib/libcuda.so.1", RTLD_NOW);
+    bool complete =
+        d.handle && find(d.handle, "cuInit", &d.cuInit) && find(d.handle, "cuDriverGetVersion", &d.cuDriverGetVersion) &&
+        find(d.handle, "cuDeviceGetCount", &d.cuDeviceGetCount) && find(d.handle, "cuDeviceGetAttribute", &d.cuDeviceGetAttribute);
     if (!complete)
-        d.library = NULL;
+        d.handle = NULL;
     return d;
 }
 
@@ -70,7 +69,7 @@ static int driver_version(void)
     pid_t child = fork();
     if (child == 0) {
         struct driver d = open_driver();
-        if (d.library && d.cuDriverGetVersion(&version) != 0)
+        if (d.handle && d.cuDriverGetVersion(&version) != 0)
             version = 0;
         _exit(write(ends[1], &version, sizeof version) == sizeof version ? 0 : 1);
     }
@@ -103,7 +102,7 @@ static bool gpu_starts(char *why, size_t most)
     enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 }; /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_… */
     struct driver d = open_driver();
     int error, devices = 0, major = 0, minor = 0;
-    if (!d.library)
+    if (!d.handle)
         snprintf(why, most, "no NVIDIA driver: libcuda.so.1 not found");
     else if ((error = d.cuInit(0)) != 0)
         snprintf(why, most, "the NVIDIA driver did not start: cuInit gave error %d", error);

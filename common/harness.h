@@ -71,7 +71,8 @@ static inline unsigned blocks_for(size_t n, size_t tile)
     return n == 0 ? 1 : (unsigned)((n - 1) / tile + 1);
 }
 
-/* The same for blocks that share the tiles: no more of them than the device holds at a time. */
+/* The same for blocks that share the tiles: no more than have room for their threads on the device at a time. (Of blocks of 32 an
+ * SM holds fewer than that, and the others follow.) */
 static inline unsigned resident_blocks_for(const struct reduction *r, size_t tile)
 {
     unsigned needed = blocks_for(r->n, tile), resident = r->resident_threads / r->block;

@@ -23,9 +23,12 @@ def test_no_finding_in_any_order(name, schedule):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_bench_without_a_gpu_says_so():
-    done = run("python3", "bench/bench.py", "--types", "long", "nowhere")
-    assert done.returncode == 2 and "--types: long is not one of int, float, double" in done.stderr
+@pytest.mark.parametrize("option, value, said", [("--types", "long", "--types: long is not one of int, float, double"),
+                                                 ("--l2", "warm", "--l2: warm is not one of dirty, clean"), ("--n", "2^x", "--n: 2^x is not a size"),
+                                                 ("--block", "33", "--block: 33 is not a power of two from 32 to 1024")])
+def test_bench_refuses_what_it_does_not_know(option, value, said):
+    done = run("python3", "bench/bench.py", option, value, "nowhere")
+    assert done.returncode == 2 and said in done.stderr
 
 
 # Of every type; `make test-slow`. One process each.
