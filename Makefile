@@ -297,7 +297,7 @@ fuzz: $(FUZZ_TARGETS) fuzz-seeds
 	    mkdir -p $(FUZZ)/corpus/$$target; \
 	    $(FUZZ)/libfuzzer/$$target -max_total_time=$(strip $(FUZZ_SECONDS)) -max_len=20000 -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \
 	        -dict=$(FUZZ)/seeds/dictionary -artifact_prefix=$(FUZZ)/found_$${target}_ \
-	        $(FUZZ)/corpus/$$target $(FUZZ)/seeds/$$target tests/fuzz/$$target || exit 1; \
+	        $(FUZZ)/corpus/$$target $(FUZZ)/seeds/$$target $$(ls -d tests/fuzz/$$target 2>/dev/null) || exit 1; \
 	done
 # Only where the compilers can: tests/test_fuzz.py says what it skipped.
 can_link = echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' | $(1) -x c - -o $(FUZZ)/can_link 2>/dev/null

@@ -1051,6 +1051,16 @@ def set_rules(w):
                         w.case(f"set.{how}.{k}x2.{k}x2 d, a, b", inputs, [("d", 32, one[k] * low | (one[k] * high) << 16)])
 
 
+def whole_number(form, target, rounding, a):
+    """The integer that a float becomes: clamped; of a NaN 0, or with 64 bits the least number."""
+    low, high = limits(target)
+    if form.is_nan(a):
+        return number(1 << 63, target) if width_of(target) == 64 else 0
+    if form.kind(a) == "inf":
+        return low if form.sign(a) else high
+    return clamp(rounding(form.value(a)), target)
+
+
 def convert_halves(w):
     for k, form in HALVES.items():
         for source in "f32", "f64":
@@ -1067,7 +1077,7 @@ def convert_halves(w):
         for source in CONVERT_INTS:
             width = width_of(source)
             if k == "bf16" and width == 8:
-                continue  # no assembler takes it
+                continue  # see narrow_integers_of_bf16
             values = [0, 1, mask_of(width), 1 << (width - 1), 2049, 2051, 65519, 65520, 0x7FFFFFC1, 257, 259, 0x8000000000000001, 0x0040200000000001]
             values = dict.fromkeys(v & mask_of(width) for v in values + [any_value(w.random, source) for _ in range(w.extra)])
             for a in values:
@@ -1076,16 +1086,11 @@ def convert_halves(w):
             width = max(width_of(target), 32)
             low, high = limits(target)
             if k == "bf16" and width_of(target) < 32:
-                continue  # no assembler takes it
+                continue  # see narrow_integers_of_bf16
             for how, rounding in INTEGER_ROUNDING.items():
                 halves = [form.round(Fraction(n, 2)) for n in (1, -1, 3, 5, -5, 255, 257)]
                 for a in dict.fromkeys(halves + [form.round(Fraction(high)), form.round(Fraction(low)), 0x8000, form.inf, form.inf | form.sign_bit, FLOAT_EDGES[k][11]]):
-                    if form.is_nan(a):
-                        value = number(1 << 63, target) if width_of(target) == 64 else 0
-                    elif form.kind(a) == "inf":
-                        value = low if form.sign(a) else high
-                    else:
-                        value = clamp(rounding(form.value(a)), target)
+                    value = whole_number(form, target, rounding, a)
                     w.case(f"cvt.{how}.{target}.{k} d, a", [("a", 16, a)], [("d", width, extended(value, target, width))])
         for how, rounding in INTEGER_ROUNDING.items():
             for a in FLOAT_EDGES[k] + [form.round(Fraction(n, 2)) for n in (1, -1, 3, 5, -5, 255)]:
@@ -1329,6 +1334,185 @@ def lane_rules(w):
         w.case(f"{fence}; mov.b32 d, a", [("a", 32, 5)], [("d", 32, 5)])
 
 
+# ---- what later toolkits emit, and what nvcc does not ----
+def narrow_integers_of_bf16(w):
+    """The assembler wants registers as wide as the types, so those of 8 bits stand inside."""
+    for k in "u8", "s8", "u16", "s16":
+        width = width_of(k)
+        low, high = limits(k)
+        for how, rounding in INTEGER_ROUNDING.items():
+            text = f"cvt.{how}.{k}.bf16 d, a" if width == 16 else f".reg .b8 t; cvt.{how}.{k}.bf16 t, a; mov.b16 d, {{t, 0}}"
+            values = [BF16.round(Fraction(n, 2)) for n in (1, -1, 3, 5, -5, 255, 257, 2 * low, 2 * high, 2 * high + 1)]
+            for a in dict.fromkeys(values + [0x8000, BF16.inf, BF16.inf | BF16.sign_bit, 0x7FC0] + [any_value(w.random, "bf16") for _ in range(w.extra)]):
+                w.case(text, [("a", 16, a)], [("d", 16, whole_number(BF16, k, rounding, a) & mask_of(width))])
+        if width == 8:
+            for a in dict.fromkeys([0, 1, 127, 128, 255, 85] + [any_value(w.random, k) for _ in range(w.extra)]):
+                w.case(f".reg .b8 t, u; mov.b16 {{t, u}}, a; cvt.rn.bf16.{k} d, t", [("a", 16, a | 0x5500)],
+                       [("d", 16, BF16.round(Fraction(number(a, k))))])
+
+
+def negated_predicates(w):
+    for k in ["b32", "f64", "s16"]:
+        w.rule(f"selp.{k} d, a, b, !c", k, [k, k, "pred"], lambda a, b, c: b if c else a)
+    for name, compute in ("and", lambda a, b: a & b), ("or", lambda a, b: a | b), ("xor", lambda a, b: a ^ b):
+        for text, m, n in ("!a, b", 1, 0), ("a, !b", 0, 1), ("!a, !b", 1, 1):
+            for a, b in (0, 0), (0, 1), (1, 0), (1, 1):
+                w.case(f"{name}.pred p, {text}", [("a", 1, a), ("b", 1, b)], [("p", 1, compute(a ^ m, b ^ n))])
+    for a in 0, 1:
+        w.case("not.pred p, !a", [("a", 1, a)], [("p", 1, a)])
+        w.case("mov.pred p, !a", [("a", 1, a)], [("p", 1, 1 - a)])
+
+
+BOOLEAN = {"and": lambda x, y: x & y, "or": lambda x, y: x | y, "xor": lambda x, y: x ^ y}
+
+
+def combined_sets(w):
+    """set with a Boolean operator and a third predicate; a pair's two results have the one predicate."""
+    one = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
+    for k, target, how in ("s32", "u32", "lt"), ("f32", "f32", "geu"), ("u64", "s32", "ne"), ("f64", "f32", "num"), ("f16", "f16", "le"), ("bf16", "u32", "gt"):
+        yes = one.get(target, mask_of(width_of(target)))
+        for name, compute in BOOLEAN.items():
+            for n, (a, b) in enumerate(w.compared(k, 6)):
+                for negated in "", "!":
+                    c = n & 1
+                    answer = compute(int(compare(k, how, a, b)), c ^ (negated == "!"))
+                    w.case(f"set.{how}.{name}.{target}.{k} d, a, b, {negated}c", [("a", width_of(k), a), ("b", width_of(k), b), ("c", 1, c)],
+                           [("d", width_of(target), yes * answer)])
+                    if k == "f32":
+                        answer = compute(int(compare(k, how, F32.flush(a), F32.flush(b))), c ^ (negated == "!"))
+                        w.case(f"set.{how}.{name}.ftz.{target}.{k} d, a, b, {negated}c", [("a", 32, a), ("b", 32, b), ("c", 1, c)], [("d", 32, yes * answer)])
+    for k in HALVES:
+        tuples = w.compared(k, 6)
+        for name, compute in BOOLEAN.items():
+            for n, ((a, b), (c, e)) in enumerate(zip(tuples, tuples[1:])):
+                p = n & 1
+                low, high = compute(int(compare(k, "lt", a, b)), p), compute(int(compare(k, "lt", c, e)), p)
+                inputs = [("a", 32, a | c << 16), ("b", 32, b | e << 16), ("c", 1, p)]
+                w.case(f"set.lt.{name}.{k}x2.{k}x2 d, a, b, c", inputs, [("d", 32, one[k] * low | one[k] * high << 16)])
+                w.case(f"set.lt.{name}.u32.{k}x2 d, a, b, c", inputs, [("d", 32, 0xFFFF * low | 0xFFFF0000 * high)])
+
+
+def tensor_floats(w):
+    """To nearest even and towards zero, with .relu; what is lost is the lower 13 bits."""
+    form = Float(19, 8)
+    for mode in "rn", "rz":
+        for relu in "", ".relu":
+            for a in [*FLOAT_EDGES["f32"], 0x3F801000, 0x3F803000, 0xBF800FFF, 0xBF803000, *(any_value(w.random, "f32") for _ in range(w.extra))]:
+                if F32.is_nan(a):
+                    value = 0x7FFFFFFF
+                elif relu and F32.sign(a):
+                    value = 0
+                elif F32.kind(a) == "inf":
+                    value = a
+                else:
+                    value = form.round(F32.value(a), mode, F32.sign(a)) << 13
+                w.case(f"cvt.{mode}{relu}.tf32.f32 d, a", [("a", 32, a)], [("d", 32, value)])
+
+
+def flushed_atomics(w):
+    """In global memory atom.add.f32 takes subnormal numbers for zeros and gives none; in shared memory it does neither."""
+    values = [(0x00000001, 0x3F800000), (0x3F800000, 0x807FFFFF), (0x807FFFFF, 0x807FFFFF), (0x00800000, 0x80800001), (0x80000001, 0x00000000)]
+    for before, a in values:
+        flushed = F32.flush(add_bits(F32, F32.flush(before), F32.flush(a), "rn"))
+        w.case("atom.global.add.f32 d, [m], a", [("m", 32, before), ("a", 32, a)], [("d", 32, before), ("m", 32, flushed)])
+        w.case("red.global.add.f32 [m], a", [("m", 32, before), ("a", 32, a)], [("m", 32, flushed)])
+        w.case(".shared .b32 t[32]; .reg .b32 s, u; mov.u32 s, t; mov.u32 u, %tid.x; mad.lo.u32 s, u, 4, s; st.shared.b32 [s], a; "
+               "red.shared.add.f32 [s], b; ld.shared.b32 d, [s]", [("a", 32, before), ("b", 32, a)], [("d", 32, add_bits(F32, before, a, "rn"))])
+
+
+def vector_atomics(w):
+    """Each element as an atomic operation of its own; in global memory, so .f32 is flushed."""
+
+    def add(form, flush):
+        def compute(a, b):
+            if flush:
+                a, b = form.flush(a), form.flush(b)
+            total = 0x7FFFFFFF if form is F32 else 0x7FFF
+            if not (form.is_nan(a) or form.is_nan(b)) and add_bits(form, a, b, "rn") is not None:
+                total = add_bits(form, a, b, "rn")
+            return form.flush(total) if flush else total
+
+        return compute
+
+    def choose(form, sign):
+        def compute(a, b):
+            if form.is_nan(a) or form.is_nan(b):
+                return 0x7FFF if form.is_nan(a) and form.is_nan(b) else b if form.is_nan(a) else a
+            return smaller(form, a, b, sign)
+
+        return compute
+
+    def pairs(compute):
+        return lambda a, b: compute(a & 0xFFFF, b & 0xFFFF) | compute(a >> 16, b >> 16) << 16
+
+    def join(values, width):
+        return sum(v << width * i for i, v in enumerate(values))
+
+    forms = [("add", "f32", add(F32, True), (2, 4))]
+    for k, form in HALVES.items():
+        for name, compute in ("add", add(form, False)), ("min", choose(form, 1)), ("max", choose(form, -1)):
+            forms += [(f"{name}.noftz", k, compute, (2, 4, 8)), (f"{name}.noftz", k + "x2", pairs(compute), (2, 4))]
+    for name, k, compute, counts in forms:
+        width = width_of(k)
+        edge = edges(k.removesuffix("x2"))
+        if k.endswith("x2"):
+            edge = [x | edge[(i * 5 + 2) % len(edge)] << 16 for i, x in enumerate(edge)]
+        for count in counts:
+            for n in range(9):
+                before = [edge[(n * 5 + 3 * i) % len(edge)] for i in range(count)]
+                taken = [edge[(n * 7 + 5 * i + 2) % len(edge)] for i in range(count)]
+                after = [compute(x, y) for x, y in zip(before, taken)]
+                names = "abcdefgh"[:count]
+                inputs = [("m", width * count, join(before, width)), *[(x, width, y) for x, y in zip(names, taken)]]
+                w.case(f"red.global.{name}.v{count}.{k} [m], {{{', '.join(names)}}}", inputs, [("m", width * count, join(after, width))])
+                given = "pqrstuvw"[:count]
+                w.case(f"atom.global.{name}.v{count}.{k} {{{', '.join(given)}}}, [m], {{{', '.join(names)}}}", inputs,
+                       [*[(x, width, y) for x, y in zip(given, before)], ("m", width * count, join(after, width))])
+        w.case(f"atom.{name}.v2.{k} {{a, b}}, [m], {{b, a}}", [("m", 2 * width, join(edge[2:4], width)), ("a", width, edge[4]), ("b", width, edge[17])],
+               [("a", width, edge[2]), ("b", width, edge[3]), ("m", 2 * width, join([compute(edge[2], edge[17]), compute(edge[3], edge[4])], width))])
+
+
+def wide_rules(w):
+    """128 bits: a register for them has no digits here, so it stands inside."""
+    whole, other = 0x0F1E2D3C4B5A69788796A5B4C3D2E1F0, 0x00112233445566778899AABBCCDDEEFF
+    halves = lambda name, x: [(name[0], 64, x & mask_of(64)), (name[1], 64, x >> 64)]
+    w.case(".reg .b128 t; ld.global.b128 t, [m]; mov.b128 {d, e}, t", [("m", 128, whole)], [*halves("de", whole), ("m", 128, whole)])
+    w.case(".reg .b128 t, u; mov.b128 t, {a, b}; mov.b128 u, t; st.global.b128 [m], u", [("m", 128, 0), *halves("ab", whole)], [("m", 128, whole)])
+    w.case(".reg .b128 t; mov.b128 t, {a, b, c, e}; mov.b128 {f, g}, t", [(n, 32, whole >> 32 * i) for i, n in enumerate("abce")], halves("fg", whole))
+    w.case(".reg .b128 t; mov.b128 t, {a, b}; mov.b128 {d, e, f, g}, t", halves("ab", whole), [(n, 32, whole >> 32 * i) for i, n in enumerate("defg")])
+    for before in other, 0:
+        w.case(".reg .b128 t; mov.b128 t, {a, b}; atom.global.exch.b128 t, [m], t; mov.b128 {d, e}, t", [("m", 128, before), *halves("ab", whole)],
+               [*halves("de", before), ("m", 128, whole)])
+    for before in other, whole, whole ^ 1, whole ^ 1 << 127:
+        w.case(".reg .b128 t, u; mov.b128 t, {a, b}; mov.b128 u, {b, a}; atom.global.cas.b128 t, [m], t, u; mov.b128 {d, e}, t",
+               [("m", 128, before), *halves("ab", whole)],
+               [*halves("de", before), ("m", 128, (whole & mask_of(64)) << 64 | whole >> 64 if before == whole else before)])
+    w.case(".reg .b128 t; ld.relaxed.gpu.global.b128 t, [m]; mov.b128 {d, e}, t", [("m", 128, whole)], [*halves("de", whole), ("m", 128, whole)])
+
+
+def later_rules(w):
+    for rules in narrow_integers_of_bf16, negated_predicates, combined_sets, tensor_floats, flushed_atomics, vector_atomics, wide_rules:
+        rules(w)
+    bits = [i % 3 == 0 for i in range(LANES)]
+    turns = [0x55555555 << (i & 1) for i in range(LANES)]
+    named = [[k for k in range(LANES) if turns[i] >> k & 1] for i in range(LANES)]
+    inputs = [("a", 1, bits), ("e", 32, turns)]
+    w.case("vote.ballot.sync.b32 d, a, e", inputs, [("d", 32, [sum(int(bits[k]) << k for k in ks) for ks in named])])
+    w.case("vote.all.sync.pred d, a, e", inputs, [("d", 1, [all(bits[k] for k in ks) for ks in named])])
+    w.case("vote.any.sync.pred d, a, e", inputs, [("d", 1, [any(bits[k] for k in ks) for ks in named])])
+    w.case("vote.uni.sync.pred d, a, e", inputs, [("d", 1, [len({bits[k] for k in ks}) == 1 for ks in named])])
+    for space in "shared::cta", "shared::cluster":
+        w.case(f"cvta.shared.u64 d, a; isspacep.{space} p, d", [("a", 64, 0x40)], [("d", 64, ANYTHING), ("p", 1, 1)])
+        w.case(f"isspacep.{space} p, m; ld.global.u32 d, [m]", [("m", 32, 1)], [("p", 1, 0), ("d", 32, 1), ("m", 32, 1)])
+    # Which lane is elected the machine may choose: one of those named, and the predicate is its own.
+    w.case(".reg .pred t; .reg .b32 u, v; elect.sync u|t, e; shr.u32 v, e, u; and.b32 d, v, 1; mov.u32 v, %laneid; setp.eq.u32 p, u, v; xor.pred p, p, t",
+           [("e", 32, turns)], [("d", 32, [1] * LANES), ("p", 1, [0] * LANES)])
+    for text in ("fence.proxy.async", "fence.proxy.async.global", "fence.proxy.async.shared::cta", "fence.proxy.alias", "griddepcontrol.wait",
+                 "griddepcontrol.launch_dependents", "cp.async.bulk.commit_group", "cp.async.bulk.wait_group 0", "cp.async.bulk.wait_group.read 1"):
+        w.case(f"{text}; mov.b32 d, a", [("a", 32, 5)], [("d", 32, 5)])
+    w.case(".reg .b64 t; and.b64 t, %out, -128; applypriority.global.L2::evict_normal [t], 128; mov.b64 d, a", [("a", 64, 7)], [("d", 64, 7)])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--random", type=int, default=0, metavar="COUNT")
@@ -1336,7 +1520,7 @@ def main():
     arguments = parser.parse_args()
     w = Writer(arguments.random, arguments.seed)
     w.note("Written by ops_reference.py, which works the values out; ops_run.c says what the lines mean.")
-    for rules in integer_rules, bit_rules, float_rules, compare_rules, convert_integers, convert_floats, further_rules, half_rules, memory_rules, address_rules, lane_rules, common_divisor_rules:
+    for rules in integer_rules, bit_rules, float_rules, compare_rules, convert_integers, convert_floats, further_rules, half_rules, memory_rules, address_rules, lane_rules, common_divisor_rules, later_rules:
         rules(w)
     print("\n".join(w.lines), end="")
 

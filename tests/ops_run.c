@@ -21,7 +21,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-enum { MOST_NAMES = 8, CELL = 16, WARP = 32, MODULE_KERNELS = 64 };
+enum { MOST_NAMES = 18, CELL = 16, WARP = 32, MODULE_KERNELS = 64 };
 #define POISON 0x5a
 
 struct value {

@@ -1,6 +1,7 @@
 """CUDA programs that use calls, printf, assert and the device heap. Each file's first line says what must come out: a line of stdout
-that begins with got=, or "error TEXT", which must stand on stderr while the program ends with another status than 0. Every
-program runs as it is built usually, and once more as nvcc -G builds it, where nothing is inlined."""
+that begins with got=, or "error TEXT", which must stand on stderr while the program ends with another status than 0. A second
+line may say "build for compute_NN". Every program runs as it is built usually, and once more as nvcc -G builds it, where nothing is inlined."""
+import re
 import subprocess
 
 import pytest
@@ -22,7 +23,9 @@ def build(nvcc, source, flags):
     program = BUILD / "tests" / "programs" / f"{source.stem}.{flags}"
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
         program.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run([nvcc, *FLAGS[flags], "-w", "-gencode", "arch=compute_80,code=compute_80", "-cudart", "shared",
+        arch = re.search(r"^// build for (compute_\d+)$", source.read_text(), re.MULTILINE)
+        arch = arch[1] if arch else "compute_80"
+        subprocess.run([nvcc, *FLAGS[flags], "-w", "-gencode", f"arch={arch},code={arch}", "-cudart", "shared",
                         "--compress-mode=none", source.name, "-o", program], cwd=source.parent, check=True)
     return program
 

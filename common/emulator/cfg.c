@@ -201,7 +201,7 @@ static void mark_joins(struct graph *g)
 static enum polling polling_of(const struct inst *in)
 {
     if ((in->op->as == AS_MEMORY && (in->is_volatile || in->is_relaxed || in->is_acquire)) ||
-        (in->op->as == AS_ATOMIC && in->op->signature[0] == 'd'))
+        (in->op->as == AS_ATOMIC && (in->op->signature[0] == 'd' || in->op->signature[0] == 'V')))
         return POLLS_MEMORY;
     if (in->op == &ops[OP_nanosleep] || (in->op->as == AS_MBARRIER && in->op->signature[0] == 't'))
         return POLLS_BARRIER;
@@ -278,7 +278,7 @@ static int destinations(const struct inst *in)
         return in->slot[4] ? 2 : 1;
     if (in->op->kind == ROW_LANE || in->op->kind == ROW_CARRY || in->op == &ops[OP_mov_pack] || in->op == &ops[OP_mov_unpack])
         return 1;
-    if (s[0] == 'd' || s[0] == 'D' || s[0] == 't' || s[0] == 'v')
+    if (s[0] == 'd' || s[0] == 'D' || s[0] == 't' || s[0] == 'v' || s[0] == 'V')
         return 1 + (s[1] == 'q' && in->operand_count == strlen(s));
     return 0;
 }
@@ -425,6 +425,21 @@ static void count_read(void *context, uint32_t reg)
     ((uint32_t *)context)[reg]++;
 }
 
+/* Does what an atomic leaves in memory depend on the order of those that reach it? */
+static bool order_shows(const struct inst *in)
+{
+    static const enum type rounded[] = {T_f32, T_f64, T_f16, T_f16x2, T_bf16, T_bf16x2};
+    static const enum op_id writers[] = {OP_atom_exch, OP_atom_cas, OP_atom_exch_w, OP_atom_cas_w};
+
+    for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++)
+        if (in->type == rounded[i])
+            return true;
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+        if (in->op == &ops[writers[i]])
+            return true;
+    return false;
+}
+
 /* Atomics whose old value nobody reads, and whether blocks talk to each other in an order that shows. */
 static void find_communication(struct function *f)
 {
@@ -437,11 +452,9 @@ static void find_communication(struct function *f)
         bool beyond_block = in->space != SPACE_SHARED && in->space != SPACE_LOCAL;
         if (in->op->as == AS_ATOMIC) {
             const struct operand *d = &in->operands[0];
-            bool returns = in->op->signature[0] == 'd';
+            bool returns = in->op->signature[0] == 'd' || in->op->signature[0] == 'V';
             in->result_unused = !returns || d->kind == OPERAND_DISCARD || (d->kind == OPERAND_REGISTER && !reads[d->index]);
-            f->communicates |=
-                beyond_block && (!in->result_unused || in->type == T_f32 || in->type == T_f64 || in->op == &ops[OP_atom_add_half] ||
-                                 in->op == &ops[OP_red_add_half] || in->op == &ops[OP_atom_exch] || in->op == &ops[OP_atom_cas]);
+            f->communicates |= beyond_block && (!in->result_unused || order_shows(in));
         }
         f->communicates |=
             in->op->as == AS_MEMORY && beyond_block && (in->is_volatile || in->is_relaxed || in->is_acquire || in->is_release);

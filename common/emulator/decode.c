@@ -143,11 +143,16 @@ static uint32_t register_slot(struct decoder *d, const struct operand *o, enum t
         d->in->wide |= (uint8_t)(1u << place);
         d->in->lane_bytes0 = place == 0 ? (uint8_t)type_lane_bytes(reg->type) : d->in->lane_bytes0;
     }
+    if (may_widen && (d->in->type == T_bf16 || d->in->type2 == T_bf16) && type_bytes[reg->type] != type_bytes[type])
+        FAIL(d, o->column, "'%s' takes a register of %d bits here, and %s is a .%s", d->in->opcode, 8 * type_bytes[type], reg->name,
+             type_names[reg->type]);
     return row_of(d, o->index);
 }
 
 static uint32_t source_slot(struct decoder *d, const struct operand *o, enum type type, int place)
 {
+    if (type == T_b128 && o->kind != OPERAND_REGISTER)
+        FAIL(d, o->column, "'%s' takes a .b128 register here", d->in->opcode);
     switch (o->kind) {
     case OPERAND_REGISTER:
         if (o->negated) {
@@ -215,10 +220,29 @@ static void decode_address(struct decoder *d, const struct operand *o)
     }
 }
 
+/* 128 bits are loaded and stored as two halves, which have a row each. */
+static void decode_wide_value(struct decoder *d, const struct operand *o, bool written)
+{
+    struct inst *in = d->in;
+    bool kept = o->kind == OPERAND_REGISTER;
+
+    if (in->vector != 1)
+        FAIL(d, o->column, "a vector has at most 16 bytes");
+    in->slot[0] = written ? destination_slot(d, o, T_b128) : source_slot(d, o, T_b128, 0);
+    in->slot[1] = in->slot[0] + (kept ? WIDE_HALF : 0);
+    in->type = T_b64;
+    in->bytes = in->element_lane_bytes = 8;
+    in->vector = 2;
+}
+
 /* A value or a vector of them: slot[0] and on. */
 static void decode_values(struct decoder *d, const struct operand *o, bool written)
 {
     struct inst *in = d->in;
+    if (in->type == T_b128) {
+        decode_wide_value(d, o, written);
+        return;
+    }
     const struct operand *parts = o->kind == OPERAND_VECTOR ? o->parts : o;
     unsigned count = o->kind == OPERAND_VECTOR ? o->part_count : 1;
 
@@ -260,30 +284,56 @@ static void decode_pack(struct decoder *d, const struct operand *vector, const s
     enum type whole = (enum type)in->type;
     unsigned bytes = vector->part_count ? type_bytes[whole] / vector->part_count : 0;
 
-    if (bytes != 2 && bytes != 4 && bytes != 1)
+    if (bytes * vector->part_count != type_bytes[whole] || vector->part_count > 4 || (bytes & (bytes - 1)))
         FAIL(d, vector->column, "a .%s does not split into %u parts", type_names[whole], vector->part_count);
     in->slot[4] = unpack ? source_slot(d, wide, whole, 0) : destination_slot(d, wide, whole);
-    in->type = bytes == 4 ? T_b32 : bytes == 2 ? T_b16 : T_b8;
+    in->type = bytes == 8 ? T_b64 : bytes == 4 ? T_b32 : bytes == 2 ? T_b16 : T_b8;
     in->type2 = (uint8_t)whole;
     in->bytes = (uint8_t)bytes;
     in->vector = vector->part_count;
     decode_values(d, vector, unpack);
 }
 
-/* cp.async: what is read is decoded as an address of its own. */
-static void decode_second_address(struct decoder *d, const struct operand *o)
+/* An atomic's vector, as long as its mnemonic says. */
+static void decode_parts(struct decoder *d, const struct operand *o, bool given)
+{
+    struct inst *in = d->in;
+    const char *mnemonic = in->op->mnemonic;
+    unsigned count = (unsigned)(mnemonic[strlen(mnemonic) - 1] - '0');
+
+    if (in->space != SPACE_GLOBAL && in->space != SPACE_GENERIC)
+        FAIL(d, in->column, "'%s': vectors have atomic operations in global memory alone", in->opcode);
+    if (!in->parts)
+        in->parts = arena_take(d->f->module->arena, sizeof *in->parts);
+    if (given && o->kind == OPERAND_DISCARD) {
+        for (unsigned k = 0; k < count; k++)
+            in->parts->given[k] = SLOT_DISCARD;
+        return;
+    }
+    if (o->kind != OPERAND_VECTOR || o->part_count != count)
+        FAIL(d, o->column, "'%s' takes a vector of %u values here", in->opcode, count);
+    in->vector = (uint8_t)count;
+    for (unsigned k = 0; k < count; k++)
+        if (given)
+            in->parts->given[k] = destination_slot(d, &o->parts[k], (enum type)in->type);
+        else
+            in->parts->taken[k] = source_slot(d, &o->parts[k], (enum type)in->type, (int)k);
+}
+
+/* cp.async: what is read, and a barrier, are decoded as addresses of their own. */
+static void decode_further_address(struct decoder *d, const struct operand *o, enum space space, int place)
 {
     struct inst *in = d->in, second = *in;
-    struct address *source = arena_take(d->f->module->arena, sizeof *source);
+    struct address *source = in->source ? (struct address *)in->source : arena_take(d->f->module->arena, 2 * sizeof *source);
 
-    second.space = SPACE_GLOBAL;
+    second.space = (uint8_t)space;
     second.offset = 0;
     second.has_base = second.wide_base = false;
     d->in = &second;
     decode_address(d, o);
     d->in = in;
-    *source = (struct address){
-        .slot = second.slot[4], .has_base = second.has_base, .wide_base = second.wide_base, .offset = second.offset};
+    source[place] = (struct address){
+        .slot = second.slot[4], .has_base = second.has_base, .wide_base = second.wide_base, .space = second.space, .offset = second.offset};
     in->source = source;
 }
 
@@ -339,7 +389,10 @@ static void decode_letter(struct decoder *d, char letter, const struct operand *
     case 'z': in->slot[place] = source_slot(d, o, T_b64, place); break;
     case 'P':
     case 'p': in->slot[place] = source_slot(d, o, T_pred, place); break;
-    case 'B': decode_second_address(d, o); break;
+    case 'B': decode_further_address(d, o, in->op == &ops[OP_bulk_store] ? SPACE_SHARED : SPACE_GLOBAL, 0); break;
+    case 'M': decode_further_address(d, o, SPACE_SHARED, 1); break;
+    case 'V':
+    case 'U': decode_parts(d, o, letter == 'V'); break;
     case 'c': in->bytes = copied_bytes(d, o); break;
     case 's': in->offset = o->index; break;
     case 'v': decode_values(d, o, in->op->signature[0] == 'v'); break;
@@ -395,23 +448,35 @@ static void decode_compare(struct decoder *d)
     in->slot[3] = with_c ? source_slot(d, &o[next], T_pred, 3) : SLOT_TRUE;
 }
 
+/* selp's predicate, negated, chooses the other value. */
+static void swap_choices(struct inst *in)
+{
+    uint32_t first = in->slot[1];
+
+    in->slot[1] = in->slot[2];
+    in->slot[2] = first;
+    in->flip = 0;
+}
+
 static void decode_lane_row(struct decoder *d)
 {
     struct inst *in = d->in;
     const uint8_t *types = in->variant->operands;
-    int count = 0;
+    int count = 0, combined = in->combine != COMBINE_NONE; /* set: with a third predicate */
 
     while (count < VARIANT_OPERANDS && types[count] != T_none)
         count++;
-    if (in->operand_count != count)
-        FAIL(d, in->column, "'%s' takes %d operands, and %u stand here", in->opcode, count, in->operand_count);
+    if (in->operand_count != count + combined)
+        FAIL(d, in->column, "'%s' takes %d operands, and %u stand here", in->opcode, count + combined, in->operand_count);
     in->slot[0] = destination_slot(d, &in->operands[0], (enum type)types[0]);
     for (int k = 1; k < count; k++)
         in->slot[k] = source_slot(d, &in->operands[k], (enum type)types[k], k);
     if (in->op->kind == ROW_CARRY)
         in->slot[5] = SLOT_CARRY;
-    if (in->flip)
-        FAIL(d, in->column, "'%s' takes no negated predicate", in->opcode);
+    if (combined)
+        in->slot[3] = source_slot(d, &in->operands[count], T_pred, 3);
+    if (in->flip && in->op == &ops[OP_selp])
+        swap_choices(in);
 }
 
 static void resolve(struct decoder *d, struct opcode *opcode)
@@ -559,10 +624,12 @@ static void decode_instruction(struct decoder *d)
     in->is_release = opcode.order >= ORDER_RELEASE;
     in->guard_register = in->guard - 1;
     in->guard = in->guard ? row_of(d, in->guard_register) : SLOT_TRUE;
-    if (in->op->as == AS_COPY)
-        in->space = SPACE_SHARED;
-    is_mov = in->op == &ops[OP_mov] && in->operand_count == 2;
-    is_parameter = in->op == &ops[OP_ld] && in->space == SPACE_PARAM && in->operand_count == 2 && o[0].kind == OPERAND_REGISTER &&
+    if (in->op->as == AS_COPY) {
+        in->space = in->op == &ops[OP_bulk_store] ? SPACE_GLOBAL : SPACE_SHARED;
+        in->bytes = 16; /* a piece of a bulk copy; of the others an operand says it */
+    }
+    is_mov = (in->op == &ops[OP_mov] || in->op == &ops[OP_mov_wide]) && in->operand_count == 2;
+    is_parameter = in->op == &ops[OP_ld] && in->type != T_b128 && in->space == SPACE_PARAM && in->operand_count == 2 && o[0].kind == OPERAND_REGISTER &&
                    o[1].kind == OPERAND_ADDRESS && o[1].symbol && o[1].symbol->space == SPACE_PARAM && !o[1].symbol->in_frame &&
                    type_lane_bytes(d->f->regs[o[0].index].type) == type_lane_bytes(opcode.type);
     if (is_parameter) { /* a kernel's parameter never changes: a preset row, and a lane move */

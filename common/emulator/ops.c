@@ -55,7 +55,7 @@ const char *const space_names[] = {"generic", "global", "shared", "local", "cons
 #define LANE4(id, mnemonic, types, allow, as, ...) LANE(id, mnemonic, allow, as, "00000")
 #define COMPARE(id, mnemonic, ...)                                                                                               \
     [OP_setp_##id] = {"setp." mnemonic, ROW_COMPARE, ALLOW_FTZ | ALLOW_COMBINE, AS_OTHER, "", 0, NULL},                          \
-    [OP_set_##id] = {"set." mnemonic, ROW_LANE, ALLOW_FTZ, AS_OTHER, "000", 0, NULL},
+    [OP_set_##id] = {"set." mnemonic, ROW_LANE, ALLOW_FTZ | ALLOW_COMBINE, AS_OTHER, "000", 0, NULL},
 #define TEST(id, mnemonic, ...) [OP_##id] = {mnemonic, ROW_COMPARE, 0, AS_OTHER, "", 0, NULL},
 #define CARRY2(id, mnemonic, ...) [OP_##id] = {mnemonic, ROW_CARRY, 0, AS_OTHER, "000", 0, NULL},
 #define CARRY3(id, mnemonic, ...) [OP_##id] = {mnemonic, ROW_CARRY, 0, AS_OTHER, "0000", 0, NULL},
@@ -110,7 +110,6 @@ struct modifier { const char *name; uint32_t allow; size_t field; uint8_t value;
 static const struct modifier modifiers[] = {
     {"rn", ALLOW_ROUND | ALLOW_RN, FIELD(round), ROUND_RN}, {"rz", ALLOW_ROUND, FIELD(round), ROUND_RZ},
     {"rm", ALLOW_ROUND, FIELD(round), ROUND_RM}, {"rp", ALLOW_ROUND, FIELD(round), ROUND_RP},
-    {"rna", ALLOW_RNA, FIELD(round), ROUND_RNA},
     {"ftz", ALLOW_FTZ, FIELD(ftz), 1}, {"sat", ALLOW_SAT, FIELD(saturate), SATURATE_UNIT},
     {"relu", ALLOW_RELU, FIELD(saturate), SATURATE_RELU},
     {"global", ALLOW_SPACE, FIELD(space), SPACE_GLOBAL}, {"shared", ALLOW_SPACE, FIELD(space), SPACE_SHARED},

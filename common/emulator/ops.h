@@ -16,8 +16,7 @@ enum {
     ALLOW_COMBINE = 1 << 8,  /* .and .or .xor */
     ALLOW_UNIFORM = 1 << 9,  /* .uni .aligned */
     ALLOW_RN = 1 << 10,      /* .rn alone */
-    ALLOW_RELU = 1 << 11,
-    ALLOW_RNA = 1 << 12
+    ALLOW_RELU = 1 << 11
 };
 
 /* The rows' numbers. */

@@ -2,7 +2,8 @@
  *
  * A copy reads its source when it is issued. Its bytes arrive when its thread waits for them (wait_group, wait_all), or when
  * somebody waits at the barrier that is to be told of them (cp.async.mbarrier.arrive), and not before: a program that does not wait
- * sees what was there. Meanwhile the race and init checks report whoever touches those bytes.
+ * sees what was there. Meanwhile the race and init checks report whoever touches those bytes. A bulk copy (cp.async.bulk) into
+ * shared memory goes in pieces of 16 bytes, each a copy that only its barrier waits for; one into global memory is done at once.
  *
  * A barrier is known here by its offset in shared memory, from mbarrier.init to mbarrier.inval. The 8 bytes there hold its phase
  * and counts as arrive returns them; nothing is read back from them. */
@@ -19,6 +20,7 @@ struct copy {
     struct warp *warp;
     uint32_t lanes; /* whose bytes have not arrived */
     uint32_t serial;
+    uint64_t barrier;          /* of a piece of a bulk copy: the barrier that it tells; else NO_BARRIER */
     uint32_t group[WARP_SIZE]; /* how many groups the lane had committed before */
     uint64_t to[WARP_SIZE];
     char data[WARP_SIZE][16];
@@ -52,7 +54,8 @@ struct async {
     uint32_t in_flight;               /* lanes' copies */
 };
 
-enum { MOST_ARRIVALS = (1 << 20) - 1, MOST_FAILED_WAITS = 1 << 16 };
+enum { MOST_ARRIVALS = (1 << 20) - 1, MOST_FAILED_WAITS = 1 << 16, BULK_PIECE = 16 };
+#define NO_BARRIER UINT64_MAX
 
 static void *held(void *memory)
 {
@@ -203,7 +206,7 @@ static bool land_groups(struct warp *w, uint32_t mask, uint32_t keep)
 
     for (struct copy *c = async->copies; c && landed; c = c->next) {
         uint32_t lanes = 0;
-        for (uint32_t rest = c->warp == w ? c->lanes & mask : 0; rest; rest &= rest - 1) {
+        for (uint32_t rest = c->warp == w && c->barrier == NO_BARRIER ? c->lanes & mask : 0; rest; rest &= rest - 1) {
             int lane = __builtin_ctz(rest);
             lanes |= (uint32_t)((uint64_t)c->group[lane] + keep < async->committed[w->index][lane]) << lane;
         }
@@ -213,19 +216,28 @@ static bool land_groups(struct warp *w, uint32_t mask, uint32_t keep)
     return landed;
 }
 
+/* The instruction's further operand, as the address of an access. */
+static struct inst at_address(const struct inst *in, const struct address *address, unsigned bytes)
+{
+    struct inst at = *in;
+
+    at.slot[4] = address->slot;
+    at.has_base = address->has_base;
+    at.wide_base = address->wide_base;
+    at.offset = address->offset;
+    at.space = address->space;
+    at.bytes = at.access_bytes = (uint8_t)bytes;
+    at.is_store = false;
+    return at;
+}
+
 /* Reads `bytes` a lane at `offset` behind the source's address. */
 static bool read_part(struct warp *w, const struct inst *in, uint32_t mask, struct copy *c, unsigned offset, unsigned bytes)
 {
-    struct inst from = *in;
+    struct inst from = at_address(in, in->source, bytes);
     struct access a;
 
-    from.slot[4] = in->source->slot;
-    from.has_base = in->source->has_base;
-    from.wide_base = in->source->wide_base;
-    from.offset = in->source->offset + offset;
-    from.space = SPACE_GLOBAL;
-    from.bytes = from.access_bytes = (uint8_t)bytes;
-    from.is_store = false;
+    from.offset += offset;
     if (!access_reach(w, &from, mask, &a))
         return false;
     for (uint32_t rest = mask; rest && bytes == 1 && offset == 0; rest &= rest - 1)
@@ -280,7 +292,7 @@ static bool claim(struct warp *w, const struct inst *in, uint32_t mask, struct c
     return !w->block->race || race_access(w, in, &a);
 }
 
-int warp_copy_async(struct warp *w, const struct inst *in, uint32_t mask)
+static struct copy *copy_new(struct warp *w, const struct inst *in, uint32_t mask, uint64_t barrier)
 {
     struct async *async = async_of(w->block);
     struct copy *c = held(calloc(1, sizeof *c));
@@ -288,15 +300,28 @@ int warp_copy_async(struct warp *w, const struct inst *in, uint32_t mask)
     c->in = in;
     c->warp = w;
     c->lanes = mask;
+    c->barrier = barrier;
     c->serial = async->serial++;
     memcpy(c->group, async->committed[w->index], sizeof c->group);
+    return c;
+}
+
+static void copy_begin(struct async *async, struct copy *c)
+{
+    async->in_flight += (uint32_t)__builtin_popcount(c->lanes);
+    *async->end = c;
+    async->end = &c->next;
+}
+
+int warp_copy_async(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    struct copy *c = copy_new(w, in, mask, NO_BARRIER);
+
     if (!read_source(w, in, mask, c) || !claim(w, in, mask, c)) {
         free(c);
         return WARP_STOP;
     }
-    async->in_flight += (uint32_t)__builtin_popcount(mask);
-    *async->end = c;
-    async->end = &c->next;
+    copy_begin(w->block->async, c);
     return WARP_NEXT;
 }
 
@@ -487,12 +512,38 @@ int warp_mbarrier_init(struct warp *w, const struct inst *in, uint32_t mask)
     return WARP_NEXT;
 }
 
+/* Pieces of bulk copies that were to tell this barrier arrive, and take their bytes from what it waits for. */
+static bool settle_bulk(struct block *b, struct mbarrier *m)
+{
+    struct warp *copier = NULL; /* of the last piece, */
+    uint32_t copiers = 0;       /* and its lane */
+    bool landed = true;
+
+    for (struct copy *c = b->async->copies; c && landed; c = c->next) {
+        if (c->barrier != m->at || !c->lanes)
+            continue;
+        if (b->race && copier && (c->warp != copier || c->lanes != copiers))
+            race_mbarrier_arrive(copier, m->at, copiers); /* behind all pieces of a copy */
+        copier = c->warp;
+        copiers = c->lanes;
+        landed = land(b, c, c->lanes);
+        m->transactions -= BULK_PIECE;
+    }
+    if (!copier)
+        return true;
+    if (b->race)
+        race_mbarrier_arrive(copier, m->at, copiers);
+    end_phase(b, m);
+    write_word(b, m);
+    return landed;
+}
+
 /* Copies that were to tell this barrier arrive, and tell it. */
 static bool settle(struct warp *w, const struct inst *in, uint64_t at)
 {
     struct async *async = w->block->async;
     struct mbarrier *m = mbarrier_at(async, at);
-    bool settled = true;
+    bool settled = settle_bulk(w->block, m);
 
     for (struct promise **next = &async->promises; *next && settled;) {
         struct promise *p = *next;
@@ -501,7 +552,7 @@ static bool settle(struct warp *w, const struct inst *in, uint64_t at)
             continue;
         }
         for (struct copy *c = async->copies; c && settled; c = c->next)
-            if (c->warp == p->warp && (c->lanes >> p->lane & 1) && c->serial < p->serial)
+            if (c->warp == p->warp && c->barrier == NO_BARRIER && (c->lanes >> p->lane & 1) && c->serial < p->serial)
                 settled = land(w->block, c, (uint32_t)1 << p->lane);
         settled = settled && arrive(p->warp, in, p->lane, m, (struct arrival){.count = 1});
         *next = p->next;
@@ -674,4 +725,79 @@ int warp_copy_arrive(struct warp *w, const struct inst *in, uint32_t mask)
 int warp_copy_arrive_noinc(struct warp *w, const struct inst *in, uint32_t mask)
 {
     return promise(w, in, mask, true);
+}
+
+/* ---- bulk copies ---- */
+
+/* Calls `piece` for every 16 bytes of every lane's copy. */
+typedef bool bulk_piece_fn(struct warp *w, const struct inst *piece, const struct inst *in, int lane, uint64_t barrier);
+
+static int bulk(struct warp *w, const struct inst *in, uint32_t mask, const struct access *barriers, bulk_piece_fn *each)
+{
+    const uint32_t *bytes = warp_row32(w, in->slot[3]);
+
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        struct address source = in->source[0];
+        struct inst piece = *in;
+        piece.source = &source;
+        if (bytes[lane] % BULK_PIECE)
+            return warp_fault(w, in, lane, 719, "round the size, or copy the rest by other means",
+                              "bulk copy of %u bytes: they must be a multiple of 16", bytes[lane]);
+        for (uint32_t done = 0; done < bytes[lane]; done += BULK_PIECE) {
+            if (!each(w, &piece, in, lane, barriers ? barriers->address[lane] : NO_BARRIER))
+                return WARP_STOP;
+            source.offset += BULK_PIECE;
+            piece.offset += BULK_PIECE;
+        }
+    }
+    return WARP_NEXT;
+}
+
+static bool load_piece(struct warp *w, const struct inst *piece, const struct inst *in, int lane, uint64_t barrier)
+{
+    uint32_t mask = (uint32_t)1 << lane;
+    struct copy *c = copy_new(w, in, mask, barrier);
+
+    if (!read_part(w, piece, mask, c, 0, BULK_PIECE) || !claim(w, piece, mask, c)) {
+        free(c);
+        return false;
+    }
+    copy_begin(w->block->async, c);
+    return true;
+}
+
+int warp_bulk_load(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    struct inst barrier = at_address(in, &in->source[1], 8);
+    struct access a;
+
+    async_of(w->block);
+    if (!access_reach(w, &barrier, mask, &a))
+        return WARP_STOP;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        if (!made(w, in, __builtin_ctz(rest), a.address[__builtin_ctz(rest)]))
+            return WARP_STOP;
+    return bulk(w, in, mask, &a, load_piece);
+}
+
+static bool store_piece(struct warp *w, const struct inst *piece, const struct inst *in, int lane, uint64_t barrier)
+{
+    uint32_t mask = (uint32_t)1 << lane;
+    struct copy c = {.in = in};
+    struct access a;
+
+    (void)barrier;
+    if (!read_part(w, piece, mask, &c, 0, BULK_PIECE) || !access_reach(w, piece, mask, &a))
+        return false;
+    a.data = c.data;
+    if (w->watched && !access_watch(w, piece, &a))
+        return false;
+    memcpy(a.host[lane], c.data[lane], BULK_PIECE);
+    return true;
+}
+
+int warp_bulk_store(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    return bulk(w, in, mask, NULL, store_piece);
 }

@@ -139,14 +139,14 @@ static inline uint32_t pack_halves(const struct narrow_format *f, double low, do
 }
 
 /* .rna adds half a unit and cuts off, a NaN's payload too; the other modes are one instruction of the hardware. */
-static inline uint32_t narrow_tf(float value, const struct inst *in)
+static inline uint32_t narrow_tf(float value, int round, const struct inst *in)
 {
     double x = value;
     uint32_t bits;
     bool beyond;
 
     memcpy(&bits, &value, sizeof bits);
-    if (x != x && in->round == ROUND_RNA && in->saturate != SATURATE_RELU)
+    if (x != x && round == ROUND_RNA)
         return bits & 0xffffe000;
     x = relu(x, in);
     if (x != x)
@@ -154,7 +154,7 @@ static inline uint32_t narrow_tf(float value, const struct inst *in)
     uint32_t sign = signbit(x) ? 0x80000000u : 0;
     if (x - x != 0)
         return sign | 0x7f800000;
-    return sign | (uint32_t)(narrow_magnitude(&narrow_tf32, x, in->round, &beyond) << 13);
+    return sign | (uint32_t)(narrow_magnitude(&narrow_tf32, x, round, &beyond) << 13);
 }
 
 /* e4m3 has no infinity, and one NaN: 0x7f. Beyond the largest value is the largest value (.satfinite). */

@@ -489,7 +489,7 @@ static inline uint32_t nth_set_bit(uint32_t x, uint32_t base, int32_t n)
         id##_##t##_lanes(regs, in, lanes);                                                                                       \
     }
 
-/* setp: a comparison's 32 bits, combined with a third predicate where the opcode says so, into one or two predicates. */
+/* setp and set: a comparison's 32 bits, combined with a third predicate where the opcode says so, into one or two predicates. */
 static inline uint32_t combined(uint32_t compared, const char *regs, const struct inst *in)
 {
     uint32_t other = *(const SLOT_pred *)(regs + in->slot[3]) ^ (in->flip ? UINT32_MAX : 0);
@@ -549,12 +549,12 @@ static void set_values(char *regs, const struct inst *in, uint64_t bits, uint32_
                    : pairs                                      ? 0xffff
                                                                 : UINT32_MAX;
     uint32_t ALIAS *d = (uint32_t ALIAS *)(regs + in->slot[0]);
+    uint32_t low = combined(pairs ? every_second(bits) : (uint32_t)bits, regs, in);
+    uint32_t high = pairs ? combined(every_second(bits >> 1), regs, in) : 0;
 
-    for (int i = 0; i < 32; i++) {
-        if (!(lanes >> i & 1))
-            continue;
-        d[i] = pairs ? (bits >> 2 * i & 1 ? one : 0) | (bits >> (2 * i + 1) & 1 ? one << 16 : 0) : bits >> i & 1 ? one : 0;
-    }
+    for (int i = 0; i < 32; i++)
+        if (lanes >> i & 1)
+            d[i] = (low >> i & 1 ? one : 0) | (high >> i & 1 ? one << 16 : 0);
 }
 
 /* Comparisons make numbers as wide as what they compare, so that SIMD needs no other step. */
@@ -601,7 +601,8 @@ static void set_values(char *regs, const struct inst *in, uint64_t bits, uint32_
 #define PREDICATE_FUNCTIONS(id, ...)                                                                                             \
     static inline uint32_t id##_bits(const char *regs, const struct inst *in)                                                    \
     {                                                                                                                            \
-        uint32_t a = *(const SLOT_pred *)(regs + in->slot[1]), b = *(const SLOT_pred *)(regs + in->slot[2]);                     \
+        uint32_t a = *(const SLOT_pred *)(regs + in->slot[1]) ^ (0u - (in->flip >> 1 & 1));                                     \
+        uint32_t b = *(const SLOT_pred *)(regs + in->slot[2]) ^ (0u - (in->flip >> 2 & 1));                                     \
         return __VA_ARGS__;                                                                                                      \
     }                                                                                                                            \
     static void id##_pred(char *regs, const struct inst *in) { *(SLOT_pred *)(regs + in->slot[0]) = id##_bits(regs, in); }       \
@@ -641,16 +642,10 @@ static void set_values(char *regs, const struct inst *in, uint64_t bits, uint32_
 #define D_CLAMPED_s16(X, s, id, ...) X(s8, s, id, __VA_ARGS__) D_CLAMPED_s8(X, s, id, __VA_ARGS__)
 #define D_CLAMPED_s32(X, s, id, ...) X(s16, s, id, __VA_ARGS__) D_CLAMPED_s16(X, s, id, __VA_ARGS__)
 #define D_CLAMPED_s64(X, s, id, ...) X(s32, s, id, __VA_ARGS__) D_CLAMPED_s32(X, s, id, __VA_ARGS__)
-/* Whole numbers of a float: of .bf16, none narrower than 32 bits. */
-#define D_WHOLE(X, s, id, ...) D_WHOLE_##s(X, s, id, __VA_ARGS__)
-#define D_WHOLE_f32 D_INTS
-#define D_WHOLE_f64 D_INTS
-#define D_WHOLE_f16 D_INTS
-#define D_WHOLE_bf16(X, ...) WIDEINTS(X, __VA_ARGS__)
+#define D_WHOLE D_INTS
 #define D_FLOATS(X, s, id, ...) X(f32, s, id, __VA_ARGS__) X(f64, s, id, __VA_ARGS__)
 #define D_SAME(X, s, id, ...) X(s, s, id, __VA_ARGS__)
 #define D_HALVES(X, s, id, ...) X(f16, s, id, __VA_ARGS__) X(bf16, s, id, __VA_ARGS__)
-#define D_F16(X, s, id, ...) X(f16, s, id, __VA_ARGS__)
 #define CONVERT_INTS(X, ...) X(u8, __VA_ARGS__) X(s8, __VA_ARGS__) INTS(X, __VA_ARGS__)
 #define CONVERT_FLOATS(X, ...) FLOATS(X, __VA_ARGS__)
 #define CONVERT_F32(X, ...) X(f32, __VA_ARGS__)

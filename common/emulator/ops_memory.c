@@ -144,6 +144,9 @@ int warp_store(struct warp *w, const struct inst *in, uint32_t mask)
 
 typedef uint64_t atomic_fn(enum type type, uint64_t old, uint64_t a, uint64_t b);
 
+static inline uint32_t flushed(uint32_t bits) { return bits & 0x7f800000 ? bits : bits & 0x80000000; }
+static uint64_t change_add_flushed(enum type type, uint64_t old, uint64_t a, uint64_t b);
+
 static uint64_t lane_value(struct warp *w, uint32_t slot, unsigned bytes, uint32_t lane)
 {
     return bytes == 8 ? warp_row64(w, slot)[lane] : warp_row32(w, slot)[lane];
@@ -167,10 +170,15 @@ static uint64_t atomic_at(char *host, unsigned bytes, enum type type, atomic_fn 
     EXCHANGE_LOOP(uint16_t)
 }
 
+static enum space space_of_lane(const struct access *a, uint32_t lane)
+{
+    return a->shape == SHAPE_MIXED ? (enum space)a->space_of[lane] : a->space;
+}
+
 static int atomic(struct warp *w, const struct inst *in, uint32_t mask, atomic_fn *change)
 {
     struct access a;
-    bool returns = in->op->signature[0] == 'd';
+    bool returns = in->op->signature[0] == 'd', may_flush = in->type == T_f32;
 
     if (!access_begin(w, in, mask, &a))
         return WARP_STOP;
@@ -178,7 +186,8 @@ static int atomic(struct warp *w, const struct inst *in, uint32_t mask, atomic_f
     {
         uint64_t operand = lane_value(w, in->slot[2], in->bytes, i);
         uint64_t second = strchr(in->op->signature, 'b') ? lane_value(w, in->slot[3], in->bytes, i) : 0;
-        uint64_t old = atomic_at(a.host[i], in->bytes, (enum type)in->type, change, operand, second);
+        atomic_fn *how = may_flush && space_of_lane(&a, i) == SPACE_GLOBAL ? change_add_flushed : change;
+        uint64_t old = atomic_at(a.host[i], in->bytes, (enum type)in->type, how, operand, second);
         if (returns && in->bytes == 8)
             warp_row64(w, in->slot[0])[i] = old;
         else if (returns)
@@ -187,16 +196,15 @@ static int atomic(struct warp *w, const struct inst *in, uint32_t mask, atomic_f
     return WARP_NEXT;
 }
 
-static uint64_t add_floats(uint64_t a, uint64_t b)
+/* Where it is done in global memory, subnormal floats count as zeros, and one that comes out becomes a zero; elsewhere not. */
+static uint64_t add_floats(uint64_t a, uint64_t b, bool flush)
 {
-    float x, y;
+    float x = bits_float(flush ? flushed((uint32_t)a) : (uint32_t)a), y = bits_float(flush ? flushed((uint32_t)b) : (uint32_t)b);
     uint32_t bits;
 
-    memcpy(&x, &a, sizeof x);
-    memcpy(&y, &b, sizeof y);
     x += y;
     memcpy(&bits, &x, sizeof bits);
-    return x != x ? 0x7fffffffu : bits;
+    return x != x ? 0x7fffffffu : flush ? flushed(bits) : bits;
 }
 
 static uint64_t add_doubles(uint64_t a, uint64_t b)
@@ -223,6 +231,24 @@ static uint64_t add_halves(enum type type, uint64_t a, uint64_t b)
     return type_bytes[type] == 2 ? low : low | add_half(type, a >> 16 & 0xffff, b >> 16 & 0xffff) << 16;
 }
 
+/* The lower or the higher: a number rather than a NaN, -0 below +0. */
+static uint64_t choose_half(enum type type, uint64_t a, uint64_t b, bool lower)
+{
+    bool is_f16 = type == T_f16 || type == T_f16x2;
+    double x = is_f16 ? widen_f16((uint32_t)a) : widen_bf16((uint16_t)a), y = is_f16 ? widen_f16((uint32_t)b) : widen_bf16((uint16_t)b);
+
+    if (x != x || y != y)
+        return x == x ? a : y == y ? b : 0x7fff;
+    return (x < y || (x == y && signbit(x))) == lower ? a : b;
+}
+
+static uint64_t choose_halves(enum type type, uint64_t a, uint64_t b, bool lower)
+{
+    uint64_t low = choose_half(type, a & 0xffff, b & 0xffff, lower);
+
+    return type_bytes[type] == 2 ? low : low | choose_half(type, a >> 16 & 0xffff, b >> 16 & 0xffff, lower) << 16;
+}
+
 static bool less(enum type type, uint64_t a, uint64_t b)
 {
     switch (type) {
@@ -239,7 +265,7 @@ static bool less(enum type type, uint64_t a, uint64_t b)
         return __VA_ARGS__;                                                                                                      \
     }                                                                                                                            \
     int warp_atomic_##name(struct warp *w, const struct inst *in, uint32_t mask) { return atomic(w, in, mask, change_##name); }
-CHANGE(add, type == T_f32 ? add_floats(old, a) : type == T_f64 ? add_doubles(old, a) : old + a)
+CHANGE(add, type == T_f32 ? add_floats(old, a, false) : type == T_f64 ? add_doubles(old, a) : old + a)
 CHANGE(add_half, add_halves(type, old, a))
 CHANGE(min, less(type, a, old) ? a : old)
 CHANGE(max, less(type, old, a) ? a : old)
@@ -250,6 +276,88 @@ CHANGE(inc, (uint32_t)old >= (uint32_t)a ? 0 : old + 1)
 CHANGE(dec, (uint32_t)old == 0 || (uint32_t)old > (uint32_t)a ? a : old - 1)
 CHANGE(exch, a)
 CHANGE(cas, old == (type_bytes[type] == 8 ? a : type_bytes[type] == 4 ? (uint32_t)a : (uint16_t)a) ? b : old)
+
+static uint64_t change_add_flushed(enum type type, uint64_t old, uint64_t a, uint64_t b)
+{
+    (void)type, (void)b;
+    return add_floats(old, a, true);
+}
+
+/* On vectors: an atomic operation for every element, from the first to the last. What an element of a lane gives is written when all
+ * are done, for one register may be given and taken. */
+static int atomic_vector(struct warp *w, const struct inst *in, uint32_t mask, atomic_fn *change)
+{
+    struct access a;
+    uint64_t old[MOST_PARTS];
+    bool returns = in->op->signature[0] == 'V';
+
+    if (!access_begin(w, in, mask, &a))
+        return WARP_STOP;
+    EACH_OF(mask)
+    {
+        if (space_of_lane(&a, i) != SPACE_GLOBAL)
+            return warp_fault(w, in, (int)i, 717, "add up an element at a time", "'%s' reaches %s memory: vectors have atomic operations "
+                              "in global memory alone", in->opcode, space_names[space_of_lane(&a, i)]);
+        for (unsigned k = 0; k < in->vector; k++)
+            old[k] = atomic_at(a.host[i] + k * in->bytes, in->bytes, (enum type)in->type, change,
+                               lane_value(w, in->parts->taken[k], in->bytes, i), 0);
+        for (unsigned k = 0; returns && k < in->vector; k++)
+            warp_row32(w, in->parts->given[k])[i] = (uint32_t)old[k];
+    }
+    return WARP_NEXT;
+}
+
+#define CHANGE_VECTOR(name, ...)                                                                                                 \
+    static uint64_t change_##name##_vector(enum type type, uint64_t old, uint64_t a, uint64_t b)                                 \
+    {                                                                                                                            \
+        (void)type, (void)b;                                                                                                     \
+        return __VA_ARGS__;                                                                                                      \
+    }                                                                                                                            \
+    int warp_atomic_##name##_vector(struct warp *w, const struct inst *in, uint32_t mask)                                        \
+    {                                                                                                                            \
+        return atomic_vector(w, in, mask, change_##name##_vector);                                                               \
+    }
+CHANGE_VECTOR(add, add_floats(old, a, true))
+CHANGE_VECTOR(add_half, add_halves(type, old, a))
+CHANGE_VECTOR(min_half, choose_halves(type, a, old, true))
+CHANGE_VECTOR(max_half, choose_halves(type, a, old, false))
+
+/* 128 bits: a row for each half. They exclude each other by a lock; with narrower ones at the same place PTX has them race. */
+static int atomic_wide(struct warp *w, const struct inst *in, uint32_t mask, bool compares)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct access a;
+
+    if (!access_begin(w, in, mask, &a))
+        return WARP_STOP;
+    EACH_OF(mask)
+    {
+        uint64_t first[2], second[2], old[2];
+        for (uint32_t k = 0; k < 2; k++) {
+            first[k] = warp_row64(w, in->slot[2] + WIDE_HALF * k)[i];
+            second[k] = compares ? warp_row64(w, in->slot[3] + WIDE_HALF * k)[i] : 0;
+        }
+        pthread_mutex_lock(&lock);
+        memcpy(old, a.host[i], sizeof old);
+        if (!compares || !memcmp(old, first, sizeof old))
+            memcpy(a.host[i], compares ? second : first, sizeof old);
+        pthread_mutex_unlock(&lock);
+        for (uint32_t k = 0; k < 2; k++)
+            warp_row64(w, in->slot[0] + WIDE_HALF * k)[i] = old[k];
+    }
+    return WARP_NEXT;
+}
+
+int warp_atomic_exch_wide(struct warp *w, const struct inst *in, uint32_t mask) { return atomic_wide(w, in, mask, false); }
+int warp_atomic_cas_wide(struct warp *w, const struct inst *in, uint32_t mask) { return atomic_wide(w, in, mask, true); }
+
+int warp_move_wide(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    for (uint32_t k = 0; k < 2; k++)
+        EACH_OF(mask)
+            warp_row64(w, in->slot[0] + WIDE_HALF * k)[i] = warp_row64(w, in->slot[2] + WIDE_HALF * k)[i];
+    return WARP_NEXT;
+}
 
 /* isspacep: does a generic address point into the space? */
 static int is_space(struct warp *w, const struct inst *in, uint32_t mask, uint64_t window)
@@ -290,32 +398,36 @@ int warp_is_const(struct warp *w, const struct inst *in, uint32_t mask)
 /* mov.b64 %rd, {%r1, %r2} and back: parts in memory order, the first lowest. */
 int warp_pack(struct warp *w, const struct inst *in, uint32_t mask)
 {
-    bool wide = type_bytes[in->type2] == 8;
+    unsigned whole_bytes = type_bytes[in->type2];
 
     EACH_OF(mask)
     {
-        uint64_t whole = 0;
+        uint64_t whole[2] = {0, 0};
         for (unsigned k = 0; k < in->vector; k++) {
             uint64_t part = lane_value(w, in->slot[k], in->element_lane_bytes, i);
-            whole |= (part & (((uint64_t)1 << 8 * in->bytes) - 1)) << 8 * in->bytes * k;
+            unsigned at = in->bytes * k;
+            whole[at / 8] |= (part & UINT64_MAX >> (64 - 8 * in->bytes)) << 8 * (at % 8);
         }
-        if (wide)
-            warp_row64(w, in->slot[4])[i] = whole;
-        else
-            warp_row32(w, in->slot[4])[i] = (uint32_t)whole;
+        if (whole_bytes < 8)
+            warp_row32(w, in->slot[4])[i] = (uint32_t)whole[0];
+        for (unsigned half = 0; half < whole_bytes / 8; half++)
+            warp_row64(w, in->slot[4] + WIDE_HALF * half)[i] = whole[half];
     }
     return WARP_NEXT;
 }
 
 int warp_unpack(struct warp *w, const struct inst *in, uint32_t mask)
 {
-    unsigned whole_bytes = type_bytes[in->type2] == 8 ? 8 : 4;
+    unsigned whole_bytes = type_bytes[in->type2];
 
     EACH_OF(mask)
     {
-        uint64_t whole = lane_value(w, in->slot[4], whole_bytes, i);
+        uint64_t whole[2] = {lane_value(w, in->slot[4], whole_bytes < 8 ? 4 : 8, i), 0};
+        if (whole_bytes == 16)
+            whole[1] = warp_row64(w, in->slot[4] + WIDE_HALF)[i];
         for (unsigned k = 0; k < in->vector; k++) {
-            uint64_t part = whole >> 8 * in->bytes * k & (((uint64_t)1 << 8 * in->bytes) - 1);
+            unsigned at = in->bytes * k;
+            uint64_t part = whole[at / 8] >> 8 * (at % 8) & UINT64_MAX >> (64 - 8 * in->bytes);
             if (in->element_lane_bytes == 8)
                 warp_row64(w, in->slot[k])[i] = part;
             else

@@ -275,6 +275,10 @@ MEETING(match_any, warp_row32(w, in->slot[0])[i] = same_value(w, i, named))
 MEETING(match_all, bool all = same_value(w, i, named) == named; warp_row32(w, in->slot[0])[i] = all ? w->meeting[i].mask : 0;
         if (in->slot[1]) set_predicate(w, in->slot[1], i, all))
 
+/* elect: one of the named lanes leads, here the first. */
+MEETING(elect, warp_row32(w, in->slot[0])[i] = (uint32_t)__builtin_ctz(named);
+        if (in->slot[1]) set_predicate(w, in->slot[1], i, i == __builtin_ctz(named)))
+
 static uint32_t fold(const struct warp *w, uint32_t named, enum type type, char how)
 {
     uint32_t result = (uint32_t)w->meeting[__builtin_ctz(named)].value;

@@ -1,7 +1,7 @@
 /* The decoded program: what the parser builds, cfg.c completes and warp.c runs.
  *
  * A register is a row of 32 lanes in the warp's register file, at a byte offset called its slot: 4 bytes a lane up to 32-bit
- * types, 8 bytes a lane for 64-bit ones, and one 32-bit mask for a predicate. Immediates, special registers and kernel
+ * types, 8 bytes a lane for 64-bit ones, two such rows for 128 bits, and one 32-bit mask for a predicate. Immediates, special registers and kernel
  * parameters have slots too, filled before the kernel starts, so that an instruction only ever sees slots. */
 #ifndef PTX_H
 #define PTX_H
@@ -27,6 +27,7 @@ extern const char *const type_names[TYPE_COUNT];
 extern const uint8_t type_bytes[TYPE_COUNT];
 static inline bool type_is_signed(enum type t) { return t >= T_s8 && t <= T_s64; }
 /* Bytes a lane of a register of this type takes; 0 for a predicate, whose 32 lanes share one mask. */
+enum { WIDE_HALF = 256 }; /* from the row of a 128-bit register's low halves to that of the high ones */
 static inline unsigned type_lane_bytes(enum type t) { return t == T_pred ? 0 : type_bytes[t] <= 4 ? 4 : type_bytes[t]; }
 
 enum space { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM, SPACE_REG };
@@ -121,8 +122,12 @@ enum step {
 /* A load or store whose lanes may be neighbours in memory as in the register: bits of an address, bytes a lane. */
 enum row { ROW_NONE, ROW_32_4, ROW_32_8, ROW_64_4, ROW_64_8 };
 
-/* What cp.async reads, beside the address that it writes. */
-struct address { uint32_t slot; bool has_base, wide_base; int64_t offset; };
+/* What cp.async reads, beside the address that it writes; behind it, of a bulk copy, the barrier that it tells. */
+struct address { uint32_t slot; bool has_base, wide_base; uint8_t space; int64_t offset; };
+
+/* The registers of a vector atomic: what it gives and what it takes. */
+enum { MOST_PARTS = 8 };
+struct vector_parts { uint32_t given[MOST_PARTS], taken[MOST_PARTS]; };
 
 struct inst { /* first what the loop and the lane functions look at, in one cache line */
     lane_full_fn *full;     /* a lane instruction: NULL in a warp instruction */
@@ -161,6 +166,7 @@ struct inst { /* first what the loop and the lane functions look at, in one cach
     const struct call *call;        /* call: whom, and with what */
     struct targets *targets;        /* brx.idx: where to */
     const struct address *source;   /* cp.async */
+    struct vector_parts *parts;     /* atomics on vectors */
     struct operand *operands;
     uint8_t operand_count;
     uint32_t guard_register; /* the guard's number, where there is one */
