@@ -2,6 +2,7 @@
 import lzma
 import os
 import re
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -137,6 +138,55 @@ def test_what_the_hardware_does_not_take(hardware, tmp_path):
     done = run(PROGRAMS / "ops_run", path)
     assert done.stdout.count(" not accepted: ") == len(done.stdout.splitlines()) == len(refused) == 52
     assert [i for i in refused if f"error: no form '{i.split()[0]}' of 'cvt'" not in done.stderr and f"error: '{i.split()[0]}' takes a register of" not in done.stderr] == []
+
+
+# What ptxas 13.0 refuses for sm_90, and an assembler of ours must not let pass: a modifier that does not go with the type, two that
+# exclude each other, one that is missing.
+REFUSED = {
+    "cvt.rna.relu.tf32.f32 %r1, %f1": "no form", "cvt.rm.tf32.f32 %r1, %f1": "no form", "cvt.tf32.f32 %r1, %f1": "no form",
+    "cvt.sat.f32.bf16 %f1, %h1": "no form", "cvt.sat.f64.bf16 %d1, %h1": "no form", "cvt.rn.sat.bf16.f32 %h1, %f1": "no form",
+    "cvt.rzi.s16.bf16 %r1, %h1": "takes a register of 16 bits", "cvt.rn.bf16.u8 %h1, %h2": "takes a register of 8 bits",
+    "cvt.f32.f64 %f1, %d1": "no form", "cvt.rn.f64.f32 %d1, %f1": "no form", "cvt.bf16.f32 %h1, %f1": "no form",
+    "cvt.rzi.ftz.s32.f64 %r1, %d1": "no form", "fma.f32 %f1, %f2, %f3, %f4": "no form", "div.f64 %d1, %d2, %d3": "no form",
+    "sqrt.f32 %f1, %f2": "no form", "rcp.f32 %f1, %f2": "no form", "add.rn.rz.f32 %f1, %f2, %f3": "no form",
+    "add.ftz.f64 %d1, %d2, %d3": "no form", "add.sat.f64 %d1, %d2, %d3": "no form", "setp.lt.ftz.s32 %p1, %r1, %r2": "no form",
+    "set.lt.ftz.f32.s32 %f1, %r1, %r2": "no form", "set.lt.and.or.u32.s32 %r1, %r2, %r3, %p1": "no form",
+    "set.lt.and.u32.s32 %r1, %r2, %r3": "takes 4 operands", "selp.b128 %q1, %q2, %q3, %p1": "no form",
+    "atom.shared.add.v2.f32 {%f1, %f2}, [%a1], {%f3, %f4}": "in global memory alone", "atom.global.add.v2.f64 {%d1, %d2}, [%a1], {%d3, %d4}": "no form",
+    "red.global.add.v8.f32 [%a1], {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}": "no form",
+    "red.global.add.v2.f32 [%a1], {%f1, %f2, %f3, %f4}": "takes a vector of 2", "atom.global.add.volatile.u32 %r1, [%a1], %r2": "no form",
+    "ld.global.v2.b128 {%q1, %q2}, [%a1]": "at most 16 bytes", "st.global.b128 [%a1], {%d1, %d2}": "takes a .b128 register",
+    "mapa.u64 %a1, %a2, %r1": "unknown instruction", "barrier.cluster.arrive": "no form",
+}
+# The last two the emulator lacks: clusters.
+ACCEPTED_BY_PTXAS = {"mapa.u64 %a1, %a2, %r1", "barrier.cluster.arrive"}
+
+
+def lone(instruction):
+    registers = "".join(f".reg .{kind} %{name}<9>; " for kind, name in [("b16", "h"), ("b32", "r"), ("f32", "f"), ("b64", "a"), ("f64", "d"), ("b128", "q"), ("pred", "p")])
+    return f"//: launch k block 32\n.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n{registers}\n{instruction};\nret;\n}}\n"
+
+
+@pytest.mark.parametrize("instruction", REFUSED)
+def test_refused_by_name(instruction, tmp_path):
+    path = tmp_path / "refused.ptx"
+    path.write_text(lone(instruction))
+    done = run(PROGRAMS / "ptx_run", path)
+    assert done.returncode and REFUSED[instruction] in done.stderr and instruction.split()[0].split(".")[0] in done.stderr, done.stderr
+
+
+def test_ptxas_refuses_them_too(tmp_path):
+    ptxas = Path(os.environ.get("NVCC") or "nvcc").parent / "ptxas"
+    ptxas = ptxas if ptxas.exists() else shutil.which("ptxas")
+    if not ptxas or "release 13.0" not in subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdout:
+        pytest.skip("no ptxas of CUDA 13.0")
+    accepted = set()
+    for instruction in REFUSED:
+        path = tmp_path / "refused.ptx"
+        path.write_text(lone(instruction))
+        if subprocess.run([ptxas, "-arch=sm_90", path, "-o", "/dev/null"], capture_output=True).returncode == 0:
+            accepted.add(instruction)
+    assert accepted == ACCEPTED_BY_PTXAS
 
 
 def test_recording_keeps_what_was_expected_and_tells_what_was_not(tmp_path):

@@ -332,8 +332,11 @@ static void decode_further_address(struct decoder *d, const struct operand *o, e
     d->in = &second;
     decode_address(d, o);
     d->in = in;
-    source[place] = (struct address){
-        .slot = second.slot[4], .has_base = second.has_base, .wide_base = second.wide_base, .space = second.space, .offset = second.offset};
+    source[place] = (struct address){.slot = second.slot[4],
+                                     .has_base = second.has_base,
+                                     .wide_base = second.wide_base,
+                                     .space = second.space,
+                                     .offset = second.offset};
     in->source = source;
 }
 
@@ -629,8 +632,9 @@ static void decode_instruction(struct decoder *d)
         in->bytes = 16; /* a piece of a bulk copy; of the others an operand says it */
     }
     is_mov = (in->op == &ops[OP_mov] || in->op == &ops[OP_mov_wide]) && in->operand_count == 2;
-    is_parameter = in->op == &ops[OP_ld] && in->type != T_b128 && in->space == SPACE_PARAM && in->operand_count == 2 && o[0].kind == OPERAND_REGISTER &&
-                   o[1].kind == OPERAND_ADDRESS && o[1].symbol && o[1].symbol->space == SPACE_PARAM && !o[1].symbol->in_frame &&
+    is_parameter = in->op == &ops[OP_ld] && in->type != T_b128 && in->space == SPACE_PARAM && in->operand_count == 2 &&
+                   o[0].kind == OPERAND_REGISTER && o[1].kind == OPERAND_ADDRESS && o[1].symbol &&
+                   o[1].symbol->space == SPACE_PARAM && !o[1].symbol->in_frame &&
                    type_lane_bytes(d->f->regs[o[0].index].type) == type_lane_bytes(opcode.type);
     if (is_parameter) { /* a kernel's parameter never changes: a preset row, and a lane move */
         choose(d, OP_ld_param);

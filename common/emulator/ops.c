@@ -154,10 +154,14 @@ static bool take_modifier(const struct words *words, int i, uint32_t allow, stru
 {
     for (size_t m = 0; m < sizeof modifiers / sizeof *modifiers; m++)
         if ((allow & modifiers[m].allow) && same(words, i, modifiers[m].name, (int)strlen(modifiers[m].name))) {
+            uint8_t *field = (uint8_t *)out + modifiers[m].field;
+            bool once = modifiers[m].allow & (ALLOW_ROUND | ALLOW_COMBINE | ALLOW_SAT | ALLOW_RELU);
             if (modifiers[m].field == FIELD(space))
                 out->space = (enum space)modifiers[m].value;
+            else if (once && *field)
+                return false;
             else
-                ((uint8_t *)out)[modifiers[m].field] = modifiers[m].value;
+                *field = modifiers[m].value;
             return true;
         }
     if (allow & ALLOW_CACHE) {
@@ -178,6 +182,46 @@ static bool take_type(const struct words *words, int i, enum type types[2], int 
             return true;
         }
     return false;
+}
+
+static bool is_one_of(enum type type, uint64_t types) { return types >> type & 1; }
+
+/* .ftz and .sat are of .f32 and .f16, and reciprocals of .f64 may say .ftz; a conversion flushes .f32 alone. */
+static bool flushes_and_saturates(const struct opcode *o, bool is_cvt, bool is_set)
+{
+    const uint64_t flushed = BIT(f32) | BIT(f16) | BIT(f16x2) | (strncmp(o->op->mnemonic, "r", 1) ? 0 : BIT(f64));
+
+    if (o->ftz && is_cvt && o->type != T_f32 && o->type2 != T_f32)
+        return false;
+    if (o->ftz && !is_cvt && !is_one_of(is_set || o->type2 == T_f32 ? o->type2 : o->type, flushed))
+        return false;
+    return o->saturate != SATURATE_UNIT || (is_cvt ? o->type2 != T_bf16 && o->type != T_bf16 : is_one_of(o->type, flushed));
+}
+
+/* A rounding must be named by what can round in several ways, and by conversions that lose something; by no others. */
+static bool rounds(const struct opcode *o, bool is_cvt)
+{
+    static const char *const must[] = {"fma", "mad", "div", "sqrt", "rcp"};
+    const uint64_t wide = BIT(f32) | BIT(f64), halves = BIT(f16) | BIT(bf16);
+
+    if (is_cvt && (o->type == o->type2 || (o->type == T_f64 && o->type2 == T_f32)))
+        return !o->round;
+    if (is_cvt)
+        return o->round || (is_one_of(o->type2, halves) && is_one_of(o->type, wide | halves));
+    for (size_t i = 0; i < sizeof must / sizeof *must; i++)
+        if (!strcmp(o->op->mnemonic, must[i]))
+            return o->round;
+    return true;
+}
+
+/* Modifiers that the row allows, but not with these types. */
+static bool goes_together(const struct opcode *o)
+{
+    bool is_cvt = !strncmp(o->op->mnemonic, "cvt", 3), is_set = !strncmp(o->op->mnemonic, "set.", 4);
+
+    if (o->op->kind == ROW_WARP)
+        return o->op->as != AS_ATOMIC || o->order != ORDER_VOLATILE;
+    return flushes_and_saturates(o, is_cvt, is_set) && (!(o->op->allow & (ALLOW_ROUND | ALLOW_RN)) || rounds(o, is_cvt));
 }
 
 /* Does the opcode belong to this row? Its mnemonic's words must all be there, in order; every other word must be a type or an
@@ -207,9 +251,9 @@ static bool fits(enum op_id id, const struct words *words, struct opcode *out, i
     if (*bad >= 0)
         return false;
     if (op->kind == ROW_WARP)
-        return op->types ? type_count == 1 && (op->types >> types[0] & 1) : type_count == 0;
+        return (op->types ? type_count == 1 && (op->types >> types[0] & 1) : type_count == 0) && goes_together(out);
     out->variant = op_variant(id, out->type, out->type2);
-    return out->variant != NULL;
+    return out->variant && goes_together(out);
 }
 
 bool op_resolve(const char *text, struct opcode *out, char **problem)

@@ -44,6 +44,28 @@ static unsigned row_bytes(const struct inst *in, int k)
     return bytes > 4 ? bytes : 4;
 }
 
+static void check_address(const struct function *f, const struct address *a)
+{
+    HOLDS(a->slot + (a->has_base ? 32u * (a->wide_base ? 8 : 4) : 0) <= f->frame_bytes);
+}
+
+/* Operands of 128 bits have two rows; vectors of an atomic and further addresses stand beside the instruction. */
+static void check_further_operands(const struct function *f, const struct inst *in)
+{
+    bool is_move = in->op == &ops[OP_mov_wide] || ((in->op == &ops[OP_mov_pack] || in->op == &ops[OP_mov_unpack]) && in->type2 == T_b128);
+    bool is_atomic = in->op == &ops[OP_atom_exch_w] || in->op == &ops[OP_atom_cas_w], has_parts = strchr(in->op->signature, 'U');
+
+    for (int k = 0; (is_move || is_atomic) && k < (is_move ? 5 : 4); k++)
+        HOLDS(in->slot[k] + 2u * WIDE_HALF <= f->frame_bytes);
+    HOLDS(!has_parts || (in->parts && in->vector <= MOST_PARTS && in->bytes <= 4));
+    for (int k = 0; has_parts && k < in->vector; k++)
+        HOLDS(in->parts->given[k] + 128 <= f->frame_bytes && in->parts->taken[k] + 128 <= f->frame_bytes);
+    if (strchr(in->op->signature, 'B'))
+        check_address(f, &in->source[0]);
+    if (strchr(in->op->signature, 'M'))
+        check_address(f, &in->source[1]);
+}
+
 static void check_instruction(const struct function *kernel, const struct function *f, const struct inst *in)
 {
     HOLDS(in->op && (in->full || in->warp) && in->guard + 4 <= f->frame_bytes);
@@ -55,6 +77,7 @@ static void check_instruction(const struct function *kernel, const struct functi
         HOLDS(in->slot[k] + row_bytes(in, k) <= f->frame_bytes);
     for (int k = 0; k < in->vector && in->op->as == AS_MEMORY; k++)
         HOLDS(in->slot[k] + 32u * in->element_lane_bytes <= f->frame_bytes);
+    check_further_operands(f, in);
     if (in->call) {
         check_passed(f, in->call->arguments, in->call->argument_count);
         check_passed(f, in->call->returns, in->call->return_count);
