@@ -52,11 +52,13 @@ static void check_address(const struct function *f, const struct address *a)
 /* Operands of 128 bits have two rows; vectors of an atomic and further addresses stand beside the instruction. */
 static void check_further_operands(const struct function *f, const struct inst *in)
 {
-    bool is_move = in->op == &ops[OP_mov_wide] || ((in->op == &ops[OP_mov_pack] || in->op == &ops[OP_mov_unpack]) && in->type2 == T_b128);
-    bool is_atomic = in->op == &ops[OP_atom_exch_w] || in->op == &ops[OP_atom_cas_w], has_parts = strchr(in->op->signature, 'U');
+    bool is_whole = in->op == &ops[OP_mov_wide] || in->op == &ops[OP_atom_exch_w] || in->op == &ops[OP_atom_cas_w];
+    bool is_split = (in->op == &ops[OP_mov_pack] || in->op == &ops[OP_mov_unpack]) && in->type2 == T_b128;
+    bool has_parts = strchr(in->op->signature, 'U');
 
-    for (int k = 0; (is_move || is_atomic) && k < (is_move ? 5 : 4); k++)
+    for (int k = 0; is_whole && k < 4; k++) /* 4 is an address */
         HOLDS(in->slot[k] + 2u * WIDE_HALF <= f->frame_bytes);
+    HOLDS(!is_split || in->slot[4] + 2u * WIDE_HALF <= f->frame_bytes);
     HOLDS(!has_parts || (in->parts && in->vector <= MOST_PARTS && in->bytes <= 4));
     for (int k = 0; has_parts && k < in->vector; k++)
         HOLDS(in->parts->given[k] + 128 <= f->frame_bytes && in->parts->taken[k] + 128 <= f->frame_bytes);
