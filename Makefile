@@ -207,7 +207,7 @@ $(BUILD)/emulator/%.o: common/emulator/%.c $(BUILD)/emulator/flags
 	$(Q)$(CC) $(EMULATOR_FLAGS) $(DEPS) -c $< -o $@
 $(BUILD)/emulator/%.v3.o: common/emulator/%.c $(BUILD)/emulator/flags
 	$(SAY) '  cc      $< (x86-64-v3)'
-	$(Q)$(CC) $(EMULATOR_FLAGS) -march=x86-64-v3 $(DEPS) -c $< -o $@
+	$(Q)$(CC) $(EMULATOR_FLAGS) -march=x86-64-v3 -mno-vzeroupper $(DEPS) -c $< -o $@
 $(EMULATOR): $(EMULATOR_SOURCES:common/emulator/%.c=$(BUILD)/emulator/%.o) $(EMULATOR_MAP) | $(EMULATOR_V3)
 	$(Q)$(CC) $(EMULATOR_LINK) $(filter %.o,$^) -ldl -lm -o $@
 	@ln -sfn libcudart.so.13 $(@:.13=)
@@ -269,7 +269,7 @@ multi-programs: $(TESTS)/multi/$(TYPE)/run $(TESTS)/fake_nccl.so
 FUZZ_CC      ?= clang
 FUZZ_SECONDS ?= 600#         of `make fuzz`, for each target
 FUZZ      := $(BUILD)/fuzz
-FUZZED    := arena cfg decode fatbin link memory module ops ops_modify ptx_lex ptx_parse
+FUZZED    := arena cfg decode fatbin link memory module ops ops_modify ptx_lex ptx_parse registers
 NOT_FUZZED = $(filter-out $(FUZZED:%=$(BUILD)/emulator/%.o),$(EMULATOR_SOURCES:common/emulator/%.c=$(BUILD)/emulator/%.o))
 FUZZ_FLAGS = -std=c11 -O1 -g -pthread -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
     -isystem $(CUDA_INCLUDE)

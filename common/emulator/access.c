@@ -224,7 +224,7 @@ static inline const struct allocation *usual(const struct warp *w, const struct 
 
 /* Is the base of each lane of `mask` the one before and `bytes`? All lanes are compared, whoever takes part, so that this is SIMD.
  */
-static inline bool is_row32(const uint32_t *base, uint32_t first, uint32_t mask, uint32_t bytes)
+static inline __attribute__((always_inline)) bool is_row32(const uint32_t *base, uint32_t first, uint32_t mask, uint32_t bytes)
 {
     uint32_t want = base[first] - first * bytes;
     int32_t same[WARP_SIZE];
@@ -234,7 +234,7 @@ static inline bool is_row32(const uint32_t *base, uint32_t first, uint32_t mask,
     return !(~signs_of_32(same) & mask);
 }
 
-static inline bool is_row64(const uint64_t *base, uint32_t first, uint32_t mask, uint64_t bytes)
+static inline __attribute__((always_inline)) bool is_row64(const uint64_t *base, uint32_t first, uint32_t mask, uint64_t bytes)
 {
     uint64_t want = base[first] - first * bytes, differ = 0;
     int64_t same[WARP_SIZE];
@@ -249,39 +249,37 @@ static inline bool is_row64(const uint64_t *base, uint32_t first, uint32_t mask,
     return !(~signs_of_64(same) & mask);
 }
 
-/* The address of lane `first`; false if the lanes are no row. */
-static inline bool row_start(struct warp *w, const struct inst *in, uint32_t first, uint32_t mask, uint64_t *start)
+/* `wide` and `bytes` are constants where this is called. */
+static inline __attribute__((always_inline)) char *row_in(struct warp *w, const struct inst *in, uint32_t mask,
+                                                          const struct allocation *a, bool wide, uint32_t bytes)
 {
-    const uint32_t *narrow = warp_row32(w, in->slot[4]);
-    const uint64_t *wide = warp_row64(w, in->slot[4]);
+    uint32_t first = (uint32_t)__builtin_ctz(mask), behind = WARP_SIZE - (uint32_t)__builtin_clz(mask);
+    uint64_t offset = (uint64_t)in->offset, span = bytes * (behind - first), start;
 
-    switch (in->row) {
-    case ROW_32_4:
-    case ROW_32_8:
-        *start = (uint32_t)(narrow[first] + (uint32_t)in->offset);
-        return in->row == ROW_32_4 ? is_row32(narrow, first, mask, 4) : is_row32(narrow, first, mask, 8);
-    case ROW_64_4:
-    case ROW_64_8:
-        *start = wide[first] + (uint64_t)in->offset;
-        return in->row == ROW_64_4 ? is_row64(wide, first, mask, 4) : is_row64(wide, first, mask, 8);
-    }
-    return false;
+    if (wide ? !is_row64(warp_row64(w, in->slot[4]), first, mask, bytes) : !is_row32(warp_row32(w, in->slot[4]), first, mask, bytes))
+        return NULL;
+    start = wide ? warp_row64(w, in->slot[4])[first] + offset : (uint32_t)(warp_row32(w, in->slot[4])[first] + (uint32_t)offset);
+    if ((start & (bytes - 1)) || span > a->bytes || start - a->base > a->bytes - span)
+        return NULL;
+    start -= first * bytes;
+    if (w->counts)
+        count_row(&w->counts[in->number], in, mask, start);
+    return (char *)((uintptr_t)a->host + (uintptr_t)(start - a->base));
 }
 
 char *access_row(struct warp *w, const struct inst *in, uint32_t mask)
 {
     const struct allocation *a = usual(w, in);
-    uint32_t first = (uint32_t)__builtin_ctz(mask), bytes = in->bytes;
-    uint64_t start, span = (uint64_t)bytes * (WARP_SIZE - first - (uint32_t)__builtin_clz(mask));
 
-    if (w->watched || !a || !row_start(w, in, first, mask, &start))
+    if (w->watched || !a)
         return NULL;
-    if ((start & (bytes - 1)) || span > a->bytes || start - a->base > a->bytes - span)
-        return NULL;
-    start -= (uint64_t)first * bytes;
-    if (w->counts)
-        count_row(&w->counts[in->number], in, mask, start);
-    return (char *)((uintptr_t)a->host + (uintptr_t)(start - a->base));
+    switch (in->row) {
+    case ROW_32_4: return row_in(w, in, mask, a, false, 4);
+    case ROW_32_8: return row_in(w, in, mask, a, false, 8);
+    case ROW_64_4: return row_in(w, in, mask, a, true, 4);
+    case ROW_64_8: return row_in(w, in, mask, a, true, 8);
+    default: return NULL;
+    }
 }
 
 /* Any addresses, all where an access usually goes. A lane is outside or misaligned where one of three numbers is negative: how far

@@ -123,22 +123,32 @@ static void order_warps(struct block *b, uint8_t order[])
     }
 }
 
+static void release_group(struct warp *w, struct group *group, const struct barrier *barrier)
+{
+    if (barrier->answers)
+        barrier_answer(group->frame->regs, &w->code[group->pc], group->mask, barrier);
+    group->state = GROUP_RUNNABLE;
+    group->pc++;
+    w->status = STATUS_READY;
+}
+
 static void release(struct block *b, uint8_t id)
 {
+    const struct barrier *barrier = &b->barriers[id];
+
     if (b->race)
         race_barrier(b, id);
-    for (unsigned i = 0; i < b->warp_count; i++)
-        for (int g = 0; g < b->warps[i].group_top; g++) {
-            struct group *group = &b->warps[i].groups[g];
-            if (group->state != GROUP_AT_BARRIER || group->barrier != id)
-                continue;
-            barrier_answer(group->frame->regs, &b->warps[i].code[group->pc], group->mask, &b->barriers[id]);
-            group->state = GROUP_RUNNABLE;
-            group->pc++;
-            b->warps[i].status = STATUS_READY;
-            if (group->mask == b->warps[i].live)
-                group_run(&b->warps[i], group);
+    for (struct warp *w = b->warps; w < b->warps + b->warp_count; w++) {
+        if (w->all_wait && w->all_wait->barrier == id) {
+            release_group(w, w->all_wait, barrier);
+            group_run(w, w->all_wait);
+            w->all_wait = NULL;
+            continue;
         }
+        for (struct group *group = w->groups; group < w->groups + w->group_top; group++)
+            if (group->state == GROUP_AT_BARRIER && group->barrier == id)
+                release_group(w, group, barrier);
+    }
     async_progress(b);
     b->barriers[id] = (struct barrier){0};
     b->barriers_used &= ~(1u << id);

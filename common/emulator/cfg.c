@@ -1,35 +1,13 @@
 /* Control flow of a decoded function: basic blocks, immediate post-dominators, and what the executor needs from them: where the
- * lanes of a branch meet (reconv_pc), runs of lane instructions, loops that poll memory, and rows that must start cleared. */
+ * lanes of a branch meet (reconv_pc), runs of lane instructions, loops that poll memory. */
+#include "cfg.h"
 #include "ops.h"
-#include "ptx.h"
 #include <stdlib.h>
 #include <string.h>
-
-struct block_node {
-    uint32_t first, end; /* pcs [first, end) */
-    uint32_t *next;      /* successors; `count` stands for the exit */
-    uint32_t next_count;
-    uint32_t order; /* in a walk from the exit backwards; 0 if the exit cannot be reached */
-    uint32_t ipdom;
-};
-
-struct graph {
-    struct function *f;
-    struct block_node *blocks; /* blocks[count] is the exit */
-    uint32_t count;
-    uint32_t *block_of;              /* pc -> block */
-    uint32_t *edges;                 /* where blocks[].next points into */
-    uint32_t *first_before, *before; /* the same edges backwards: those into block b are before[first_before[b]] and on */
-};
 
 static bool is_exit(const struct inst *in)
 {
     return in->op == &ops[OP_ret] || in->op == &ops[OP_exit_] || in->op == &ops[OP_trap] || in->op == &ops[OP_brkpt];
-}
-
-static bool is_guarded(const struct inst *in)
-{
-    return in->guard != 0 || in->guard_flip != 0;
 }
 
 static bool ends_block(const struct inst *in)
@@ -37,7 +15,7 @@ static bool ends_block(const struct inst *in)
     return in->target != NO_PC || in->targets || is_exit(in);
 }
 
-static void *zeroed(size_t count, size_t bytes)
+void *zeroed(size_t count, size_t bytes)
 {
     void *memory = calloc(count + 1, bytes);
 
@@ -237,258 +215,35 @@ static void mark_polling_loops(struct function *f)
     free(last[POLLS_MEMORY]);
 }
 
-static void find_runs(struct graph *g)
+static bool ends_run(const struct graph *g, uint32_t pc)
 {
-    struct function *f = g->f;
+    return pc + 1 == g->f->count || g->block_of[pc + 1] != g->block_of[pc] || g->f->code[pc + 1].step != STEP_LANES;
+}
 
-    for (uint32_t pc = f->count; pc-- > 0;) {
-        struct inst *in = &f->code[pc];
-        bool last = pc + 1 == f->count || g->block_of[pc + 1] != g->block_of[pc];
+static void mark_steps(struct graph *g)
+{
+    for (uint32_t pc = 0; pc < g->f->count; pc++) {
+        struct inst *in = &g->f->code[pc];
         in->number = pc;
-        in->then = in->target == NO_PC ? NULL : &f->code[in->target];
-        in->step = in->full ? STEP_GUARDED : in->op == &ops[OP_bra] && !in->spins ? STEP_BRANCH : STEP_WARP;
-        if (!in->full || is_guarded(in))
-            continue;
-        in->step = STEP_LANES;
-        in->run = 1 + (last ? 0 : f->code[pc + 1].run);
-        in->then = in + in->run;
+        in->step = in->full                              ? is_guarded(in) ? STEP_GUARDED : STEP_LANES
+                   : in->op != &ops[OP_bra] || in->spins ? STEP_WARP
+                   : in->target <= pc                    ? STEP_LOOP
+                                                         : STEP_BRANCH;
     }
 }
 
-/* Liveness, for registers the entry may read before they are written. */
-
-typedef void register_visit(void *context, uint32_t reg);
-
-static void visit_operand(const struct operand *o, register_visit *visit, void *context)
+/* What runs of each run: all but what is constant. */
+static void chain_runs(struct graph *g)
 {
-    if (o->kind == OPERAND_REGISTER || (o->kind == OPERAND_ADDRESS && o->has_base))
-        visit(context, o->index);
-    for (unsigned k = 0; o->kind == OPERAND_VECTOR && k < o->part_count; k++)
-        visit_operand(&o->parts[k], visit, context);
-}
-
-/* How many of the first operands are written. */
-static int destinations(const struct inst *in)
-{
-    const char *s = in->op->signature;
-
-    if (in->call)
-        return in->operands[0].kind == OPERAND_VECTOR; /* (results), function, (arguments) */
-    if (in->op->kind == ROW_COMPARE)
-        return in->slot[4] ? 2 : 1;
-    if (in->op->kind == ROW_LANE || in->op->kind == ROW_CARRY || in->op == &ops[OP_mov_pack] || in->op == &ops[OP_mov_unpack])
-        return 1;
-    if (s[0] == 'd' || s[0] == 'D' || s[0] == 't' || s[0] == 'v' || s[0] == 'V')
-        return 1 + (s[1] == 'q' && in->operand_count == strlen(s));
-    return 0;
-}
-
-static void visit_sources(const struct inst *in, register_visit *visit, void *context)
-{
-    for (int k = destinations(in); k < in->operand_count; k++)
-        visit_operand(&in->operands[k], visit, context);
-}
-
-static void visit_destinations(const struct inst *in, register_visit *visit, void *context)
-{
-    for (int k = 0; k < destinations(in) && k < in->operand_count; k++)
-        visit_operand(&in->operands[k], visit, context);
-}
-
-/* Which blocks read a register before they write it, and which write it: lists, newest block first. */
-struct touch {
-    uint32_t block, older;
-};
-struct touches {
-    struct touch *all;
-    uint32_t count, room, block; /* the block being looked at */
-    uint32_t *read, *written;    /* by register: one more than the number of the first in its list */
-};
-
-static void touch(struct touches *t, uint32_t *first)
-{
-    if (*first && t->all[*first - 1].block == t->block)
-        return;
-    if (t->count == t->room) {
-        t->room = t->room ? 2 * t->room : 256;
-        t->all = realloc(t->all, t->room * sizeof *t->all);
-        if (!t->all)
-            abort();
-    }
-    t->all[t->count] = (struct touch){t->block, *first};
-    *first = ++t->count;
-}
-
-static void add_read(void *context, uint32_t reg)
-{
-    struct touches *t = context;
-    uint32_t written = t->written[reg];
-
-    if (!written || t->all[written - 1].block != t->block)
-        touch(t, &t->read[reg]);
-}
-
-static void add_written(void *context, uint32_t reg)
-{
-    struct touches *t = context;
-
-    touch(t, &t->written[reg]);
-}
-
-static void find_touches(const struct graph *g, struct touches *t)
-{
-    const struct function *f = g->f;
-
-    for (t->block = 0; t->block < g->count; t->block++)
-        for (uint32_t pc = g->blocks[t->block].first; pc < g->blocks[t->block].end; pc++) {
-            if (f->code[pc].guard)
-                add_read(t, f->code[pc].guard_register);
-            visit_sources(&f->code[pc], add_read, t);
-            if (!is_guarded(&f->code[pc]))
-                visit_destinations(&f->code[pc], add_written, t);
-        }
-}
-
-static bool *reached_blocks(const struct graph *g, uint32_t *stack)
-{
-    bool *reached = zeroed(g->count + 1, sizeof *reached);
-    uint32_t depth = 0;
-
-    reached[0] = true;
-    stack[depth++] = 0;
-    while (depth) {
-        const struct block_node *block = &g->blocks[stack[--depth]];
-        for (uint32_t k = 0; k < block->next_count; k++)
-            if (!reached[block->next[k]]) {
-                reached[block->next[k]] = true;
-                stack[depth++] = block->next[k];
-            }
-    }
-    return reached;
-}
-
-static bool is_read_in(const struct touches *t, uint32_t reg, const bool *reached)
-{
-    for (uint32_t i = t->read[reg]; i; i = t->all[i - 1].older)
-        if (reached[t->all[i - 1].block])
-            return true;
-    return false;
-}
-
-/* Walks backwards from the blocks that read `reg`, not through those that write it. `seen`: by block, one more than the register
- * last met there. */
-static bool reaches_entry(const struct graph *g, const struct touches *t, uint32_t reg, uint32_t *seen, uint32_t *stack)
-{
-    uint32_t depth = 0;
-
-    for (uint32_t i = t->written[reg]; i; i = t->all[i - 1].older)
-        seen[t->all[i - 1].block] = reg + 1;
-    for (uint32_t i = t->read[reg]; i; i = t->all[i - 1].older) {
-        seen[t->all[i - 1].block] = reg + 1;
-        stack[depth++] = t->all[i - 1].block;
-    }
-    while (depth) {
-        uint32_t block = stack[--depth];
-        if (block == 0)
-            return true;
-        for (uint32_t e = g->first_before[block]; e < g->first_before[block + 1]; e++)
-            if (seen[g->before[e]] != reg + 1) {
-                seen[g->before[e]] = reg + 1;
-                stack[depth++] = g->before[e];
-            }
-    }
-    return false;
-}
-
-static void find_live_in(struct graph *g)
-{
-    struct function *f = g->f;
-    struct touches touches = {.read = zeroed(f->reg_count, sizeof(uint32_t)), .written = zeroed(f->reg_count, sizeof(uint32_t))};
-    uint32_t *seen = zeroed(g->count, sizeof *seen), *stack = zeroed(g->count, sizeof *stack);
-    bool *reached = reached_blocks(g, stack);
-
-    find_touches(g, &touches);
-    f->live_in = arena_take(f->module->arena, (f->reg_count + 1) * sizeof *f->live_in);
-    for (uint32_t r = 0; r < f->reg_count; r++)
-        if (is_read_in(&touches, r, reached) && (!touches.written[r] || reaches_entry(g, &touches, r, seen, stack)))
-            f->live_in[f->live_in_count++] = r;
-    free(touches.all);
-    free(touches.read);
-    free(touches.written);
-    free(seen);
-    free(stack);
-    free(reached);
-}
-
-static void count_read(void *context, uint32_t reg)
-{
-    ((uint32_t *)context)[reg]++;
-}
-
-/* Does what an atomic leaves in memory depend on the order of those that reach it? */
-static bool order_shows(const struct inst *in)
-{
-    static const enum type rounded[] = {T_f32, T_f64, T_f16, T_f16x2, T_bf16, T_bf16x2};
-    static const enum op_id writers[] = {OP_atom_exch, OP_atom_cas, OP_atom_exch_w, OP_atom_cas_w};
-
-    for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++)
-        if (in->type == rounded[i])
-            return true;
-    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
-        if (in->op == &ops[writers[i]])
-            return true;
-    return false;
-}
-
-/* Atomics whose old value nobody reads, and whether blocks talk to each other in an order that shows. */
-static void find_communication(struct function *f)
-{
-    uint32_t *reads = zeroed(f->reg_count, sizeof *reads);
-
-    for (uint32_t pc = 0; pc < f->count; pc++)
-        visit_sources(&f->code[pc], count_read, reads);
-    for (uint32_t pc = 0; pc < f->count; pc++) {
-        struct inst *in = &f->code[pc];
-        bool beyond_block = in->space != SPACE_SHARED && in->space != SPACE_LOCAL;
-        if (in->op->as == AS_ATOMIC) {
-            const struct operand *d = &in->operands[0];
-            bool returns = in->op->signature[0] == 'd' || in->op->signature[0] == 'V';
-            in->result_unused = !returns || d->kind == OPERAND_DISCARD || (d->kind == OPERAND_REGISTER && !reads[d->index]);
-            f->communicates |= beyond_block && (!in->result_unused || order_shows(in));
-        }
-        f->communicates |=
-            in->op->as == AS_MEMORY && beyond_block && (in->is_volatile || in->is_relaxed || in->is_acquire || in->is_release);
-        f->communicates |= in->op == &ops[OP_membar] || in->op == &ops[OP_fence];
-        f->communicates |= in->call && in->call->builtin && builtin_communicates(in->call->builtin);
-    }
-    free(reads);
-}
-
-/* Does what stands in register `from` reach register `to`, as it is? */
-static bool carried(const struct function *f, uint32_t from, uint32_t to)
-{
-    for (uint32_t pc = 0; pc < f->count; pc++) {
-        const struct inst *in = &f->code[pc];
-        const struct operand *o = in->operands;
-        if (in->op == &ops[OP_mov] && o[0].kind == OPERAND_REGISTER && o[0].index == to && o[1].kind == OPERAND_REGISTER &&
-            o[1].index == from)
-            return true;
-    }
-    return from == to;
-}
-
-/* The first read of a compare-and-swap loop, the Programming Guide's way to make an atomic of anything. A value that another thread
- * replaces meanwhile costs it one more round and nothing else: the atomic looks again. So it does not race with atomics. */
-static void find_first_reads(struct function *f)
-{
-    for (uint32_t cas = 0; cas < f->count; cas++) {
-        const struct inst *swap = &f->code[cas];
-        if (swap->op != &ops[OP_atom_cas] || swap->operands[2].kind != OPERAND_REGISTER)
-            continue;
-        for (uint32_t pc = 0; pc < f->count; pc++) {
-            struct inst *in = &f->code[pc];
-            if (in->op == &ops[OP_ld] && in->access_bytes == swap->access_bytes && in->operands[0].kind == OPERAND_REGISTER)
-                in->feeds_cas |= carried(f, in->operands[0].index, swap->operands[2].index);
+    for (uint32_t pc = g->f->count; pc-- > 0;) {
+        struct inst *in = &g->f->code[pc];
+        bool last = ends_run(g, pc);
+        in->then = in->target == NO_PC ? in + 1 : &g->f->code[in->target];
+        in->next = in->step != STEP_LANES || last ? in + 1 : in[1].first;
+        in->first = in->step == STEP_LANES && in->is_constant ? in->next : in;
+        if (in->step == STEP_LANES) {
+            in->run = last ? 1 : in[1].run + 1;
+            in->then = last ? in + 1 : in[1].then;
         }
     }
 }
@@ -502,10 +257,12 @@ void cfg_complete(struct function *f)
     find_ipdoms(&graph);
     mark_joins(&graph);
     mark_polling_loops(f);
-    find_runs(&graph);
+    mark_steps(&graph);
     find_live_in(&graph);
+    find_constants(f);
     find_communication(f);
     find_first_reads(f);
+    chain_runs(&graph);
     free(graph.blocks);
     free(graph.block_of);
     free(graph.edges);

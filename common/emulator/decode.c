@@ -670,7 +670,8 @@ static void decode_instruction(struct decoder *d)
     in->is_store =
         in->op->signature[0] == 'A' && (in->op->as != AS_MBARRIER || in->op == &ops[OP_mbar_init] || in->op == &ops[OP_mbar_inval]);
     in->is_atomic = in->op->as == AS_ATOMIC;
-    if (in->op->as == AS_MEMORY && in->has_base && in->vector == 1 && in->bytes == in->element_lane_bytes && in->bytes <= 8 &&
+    if (in->op->as == AS_MEMORY && in->has_base && in->vector == 1 && (in->bytes == 4 || in->bytes == 8) &&
+        (in->bytes == in->element_lane_bytes || !in->is_store) &&
         (in->space == SPACE_SHARED || (in->wide_base && (in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC))))
         in->row = in->wide_base ? in->bytes == 4 ? ROW_64_4 : ROW_64_8 : in->bytes == 4 ? ROW_32_4 : ROW_32_8;
     if (in->variant) {

@@ -184,7 +184,9 @@ static void append_parts(struct function *kernel)
         memcpy(code + total, f->code, f->count * sizeof *code);
         for (uint32_t pc = total; pc < total + f->count; pc++) {
             code[pc].number = pc;
-            code[pc].then = code[pc].then ? code + total + (code[pc].then - f->code) : NULL;
+            code[pc].then = code + total + (code[pc].then - f->code);
+            code[pc].next = code + total + (code[pc].next - f->code);
+            code[pc].first = code + total + (code[pc].first - f->code);
             code[pc].target += code[pc].target == NO_PC ? 0 : total;
             code[pc].reconv_pc += code[pc].reconv_pc == NO_PC ? 0 : total;
             for (uint32_t k = 0; code[pc].targets && k < code[pc].targets->count; k++)

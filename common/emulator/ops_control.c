@@ -119,66 +119,98 @@ int warp_trap(struct warp *w, const struct inst *in, uint32_t mask)
                       "trap: the kernel stopped itself");
 }
 
-/* bar.sync id [, threads]. Without a count it is __syncthreads, which all live threads must reach at the same place. */
-static int arrive_at_barrier(struct warp *w, const struct inst *in, uint32_t mask, bool wait, uint32_t votes)
+/* What is wrong with a barrier that lanes came to. */
+static __attribute__((noinline)) int barrier_fault(struct warp *w, const struct inst *in, int lane, uint32_t id, uint32_t threads)
 {
-    int lane = __builtin_ctz(mask);
-    uint32_t id = warp_row32(w, in->slot[2])[lane], threads = in->slot[3] ? warp_row32(w, in->slot[3])[lane] : 0;
-    struct barrier *barrier;
-
     if (id >= BARRIERS)
         return warp_fault(w, in, lane, 715, "a block has barriers 0 to 15", "barrier %u does not exist", id);
     if (in->slot[3] && (threads == 0 || threads % WARP_SIZE || threads > DEVICE_BLOCK_THREADS))
         return warp_fault(w, in, lane, 715, "a barrier's thread count is a multiple of 32", "barrier for %u threads", threads);
-    barrier = &w->block->barriers[id];
-    if (barrier->threads_here && barrier->threads_needed == 0 && threads == 0 && barrier->pc != w->now->pc &&
-        (w->block->grid->settings->checks & CHECK_SYNC))
-        return warp_fault(w, in, lane, FINDING | 719,
-                          "move __syncthreads() out of the condition, so that every thread of the block reaches the same one",
-                          "barrier divergence: threads of this block wait at two different barriers, the others at %s",
-                          fault_place(w->block->grid->function, barrier->pc));
-    if (barrier->threads_here == 0) {
-        w->block->barriers_used |= 1u << id;
-        barrier->pc = w->now->pc;
-        barrier->threads_needed = threads;
-    }
-    if (mask != w->now->mask) { /* a guarded barrier: those that take part wait, the others go on */
-        group_new(w, w->now->frame, w->now->pc + 1, w->now->mask & ~mask, w->now->join);
-        w->now->mask = mask;
-    }
-    if (!wait) {
-        if (w->block->race)
-            race_arrive(w, id, mask);
-        barrier->threads_here += WARP_SIZE;
-        return WARP_NEXT;
-    }
-    barrier->threads_here += (uint32_t)__builtin_popcount(mask);
-    barrier->votes += (uint32_t)__builtin_popcount(mask & votes);
-    w->now->state = GROUP_AT_BARRIER;
-    w->now->barrier = (uint8_t)id;
-    w->now->since = w->turn++;
-    if (mask == w->live) { /* nobody else is left to run */
-        w->now = NULL;
-        w->status = STATUS_WAITING;
-        return WARP_STOP;
-    }
-    return after_group(w);
+    return warp_fault(w, in, lane, FINDING | 719,
+                      "move __syncthreads() out of the condition, so that every thread of the block reaches the same one",
+                      "barrier divergence: threads of this block wait at two different barriers, the others at %s",
+                      fault_place(w->block->grid->function, w->block->barriers[id].pc));
 }
 
+/* The barrier that the lanes of `mask` name; the first to come say what it waits for. NULL: a fault was recorded. */
+static inline struct barrier *barrier_reached(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    int lane = __builtin_ctz(mask);
+    uint32_t id = warp_row32(w, in->slot[2])[lane], threads = 0;
+    struct barrier *barrier = &w->block->barriers[id % BARRIERS];
+    bool wrong = id >= BARRIERS;
+
+    if (in->slot[3]) {
+        threads = warp_row32(w, in->slot[3])[lane];
+        wrong |= threads == 0 || threads % WARP_SIZE || threads > DEVICE_BLOCK_THREADS;
+    }
+    if (barrier->threads_here && barrier->pc != in->number && barrier->threads_needed == 0 && threads == 0)
+        wrong |= w->block->grid->settings->checks & CHECK_SYNC;
+    if (wrong) {
+        barrier_fault(w, in, lane, id, threads);
+        return NULL;
+    }
+    if (barrier->threads_here == 0) {
+        w->block->barriers_used |= 1u << id;
+        barrier->pc = in->number;
+        barrier->threads_needed = (uint16_t)threads;
+    }
+    return barrier;
+}
+
+/* A guarded barrier: those that take part wait, the others go on. */
+static void part_at_barrier(struct warp *w, uint32_t mask)
+{
+    group_new(w, w->now->frame, w->now->pc + 1, w->now->mask & ~mask, w->now->join);
+    w->now->mask = mask;
+}
+
+/* bar.sync id [, threads]. Without a count it is __syncthreads, which all live threads must reach at the same place. */
 int warp_barrier(struct warp *w, const struct inst *in, uint32_t mask)
 {
-    return arrive_at_barrier(w, in, mask, true, 0);
+    struct barrier *barrier = barrier_reached(w, in, mask);
+
+    if (!barrier)
+        return WARP_STOP;
+    if (mask != w->now->mask)
+        part_at_barrier(w, mask);
+    barrier->threads_here += (uint32_t)__builtin_popcount(mask);
+    w->now->state = GROUP_AT_BARRIER;
+    w->now->barrier = (uint8_t)(barrier - w->block->barriers);
+    w->now->since = w->turn++;
+    if (mask != w->live)
+        return after_group(w);
+    w->all_wait = w->now;
+    w->now = NULL;
+    w->status = STATUS_WAITING;
+    return WARP_STOP;
 }
 
 int warp_barrier_arrive(struct warp *w, const struct inst *in, uint32_t mask)
 {
-    return arrive_at_barrier(w, in, mask, false, 0);
+    struct barrier *barrier = barrier_reached(w, in, mask);
+
+    if (!barrier)
+        return WARP_STOP;
+    if (mask != w->now->mask)
+        part_at_barrier(w, mask);
+    if (w->block->race)
+        race_arrive(w, (unsigned)(barrier - w->block->barriers), mask);
+    barrier->threads_here += WARP_SIZE;
+    return WARP_NEXT;
 }
 
 /* bar.red: each thread brings a predicate, and all get the same answer when the barrier opens. */
 static int vote_at_barrier(struct warp *w, const struct inst *in, uint32_t mask)
 {
-    return arrive_at_barrier(w, in, mask, true, *warp_predicate(w, in->slot[1]) ^ (in->flip & 2 ? UINT32_MAX : 0));
+    struct barrier *barrier = barrier_reached(w, in, mask);
+    uint32_t votes = *warp_predicate(w, in->slot[1]) ^ (in->flip & 2 ? UINT32_MAX : 0);
+
+    if (!barrier)
+        return WARP_STOP;
+    barrier->answers = true;
+    barrier->votes = (uint16_t)(barrier->votes + __builtin_popcount(mask & votes));
+    return warp_barrier(w, in, mask);
 }
 
 int warp_barrier_popc(struct warp *w, const struct inst *in, uint32_t mask)

@@ -165,7 +165,7 @@ static inline int32_t quotient_s32(int32_t a, int32_t b)
 static inline uint64_t quotient_u64(uint64_t a, uint64_t b) { return b == 0 ? UINT64_MAX : a / b; }
 static inline int64_t quotient_s64(int64_t a, int64_t b) { return b == 0 ? -1 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
 
-/* All lanes often divide by one number: then a multiplication does it. The reciprocal is made larger by 2^-50, so that rounding
+/* All lanes often divide by one number: then a shift or a multiplication does it. The reciprocal is made larger by 2^-50, so that rounding
  * leaves no product below the true quotient where that is whole; above, it is less than the distance to the next. 0: they do not, or
  * the number is one that quotient_… treats apart. */
 static inline bool all_are(const uint32_t *row, uint32_t value)
@@ -189,9 +189,17 @@ static inline double reciprocal_s32(const void *row)
     return x + 1u >= 3 && all_are(row, (uint32_t)x) ? reciprocal_of(x) : 0;
 }
 
+static inline int shift_u32(const void *row)
+{
+    uint32_t x = *(const uint32_t *)row;
+    return x && (x & (x - 1)) == 0 && all_are(row, x) ? __builtin_ctz(x) : -1;
+}
+
+static inline int no_shift(const void *row) { return -1; }
 static inline double no_reciprocal(const void *row) { return 0; }
 static inline double double_s32(int32_t x) { return x; }
 static inline double double_any(uint64_t x) { return 0; }
+#define SHIFT(row) _Generic((T)0, uint32_t: shift_u32, default: no_shift)(row) /* -1: no power of two for all */
 #define RECIPROCAL(row) _Generic((T)0, uint32_t: reciprocal_u32, int32_t: reciprocal_s32, default: no_reciprocal)(row)
 #define TIMES(a, reciprocal) (T)(int32_t)(_Generic((T)0, uint32_t: double_of, int32_t: double_s32, default: double_any)(a) * (reciprocal))
 
@@ -445,7 +453,14 @@ static inline uint32_t nth_set_bit(uint32_t x, uint32_t base, int32_t n)
         }                                                                                                                        \
     }
 
-/* A division: each lane by its own number, or all by one. */
+/* A division: all lanes by one power of two, by one number, or each by its own. */
+#define DIVISION_LANES(t, quotient_, ...)                                                                                        \
+    EACH(32)                                                                                                                     \
+    {                                                                                                                            \
+        READ(t, a) READ(t, b)(void) b;                                                                                           \
+        const T quotient = quotient_;                                                                                            \
+        d[i] = STORED(t, __VA_ARGS__);                                                                                           \
+    }
 #define DIVISION_FUNCTIONS(t, id, ...)                                                                                           \
     LANE_FUNCTIONS(id##_##t##_each, TYPEDEFS(t), t, t, t, none, none, ({                                                         \
                        const T quotient = QUOTIENT(a, b);                                                                        \
@@ -454,17 +469,16 @@ static inline uint32_t nth_set_bit(uint32_t x, uint32_t base, int32_t n)
     static void id##_##t(char *regs, const struct inst *in)                                                                      \
     {                                                                                                                            \
         TYPEDEFS(t) SLOT(t) *d = (SLOT(t) *)(regs + in->slot[0]);                                                                \
-        POINT(t, a, 1) POINT(t, b, 2) const double reciprocal = RECIPROCAL(row_b);                                               \
-        if (reciprocal == 0) {                                                                                                   \
-            id##_##t##_each(regs, in);                                                                                           \
+        POINT(t, a, 1) POINT(t, b, 2) const int shift = SHIFT(row_b);                                                            \
+        if (shift >= 0) {                                                                                                        \
+            DIVISION_LANES(t, (T)(a >> shift), __VA_ARGS__)                                                                      \
             return;                                                                                                              \
         }                                                                                                                        \
-        EACH(32)                                                                                                                 \
-        {                                                                                                                        \
-            READ(t, a) READ(t, b)(void) b;                                                                                       \
-            const T quotient = TIMES(a, reciprocal);                                                                             \
-            d[i] = STORED(t, __VA_ARGS__);                                                                                       \
-        }                                                                                                                        \
+        const double reciprocal = RECIPROCAL(row_b);                                                                             \
+        if (reciprocal != 0)                                                                                                     \
+            DIVISION_LANES(t, TIMES(a, reciprocal), __VA_ARGS__)                                                                 \
+        else                                                                                                                     \
+            id##_##t##_each(regs, in);                                                                                           \
     }
 
 /* A carry row: `total` is as wide as two registers. Its low half is the result; the bit above is the lane's carry (or borrow) for

@@ -120,13 +120,34 @@ static __attribute__((noinline)) int store_apart(struct warp *w, const struct in
     return WARP_NEXT;
 }
 
+/* Words into 64-bit registers. */
+static void load_wider(uint64_t *to, const char *from, bool is_signed, uint32_t mask)
+{
+    int32_t word[WARP_SIZE];
+
+    if (mask == UINT32_MAX) {
+        memcpy(word, from, sizeof word);
+        for (int i = 0; i < WARP_SIZE; i++)
+            to[i] = is_signed ? (uint64_t)(int64_t)word[i] : (uint32_t)word[i];
+        return;
+    }
+    EACH_OF(mask)
+    {
+        memcpy(word, from + 4 * i, 4);
+        to[i] = is_signed ? (uint64_t)(int64_t)word[0] : (uint32_t)word[0];
+    }
+}
+
 int warp_load(struct warp *w, const struct inst *in, uint32_t mask)
 {
     const char *from = in->row ? access_row(w, in, mask) : NULL;
 
     if (!from)
         return load_apart(w, in, mask);
-    load_row(w, w->regs + in->slot[0], from, in->bytes, mask);
+    if (in->bytes == in->element_lane_bytes)
+        load_row(w, w->regs + in->slot[0], from, in->bytes, mask);
+    else
+        load_wider(warp_row64(w, in->slot[0]), from, type_is_signed((enum type)in->type), mask);
     return WARP_NEXT;
 }
 
@@ -395,11 +416,23 @@ int warp_is_const(struct warp *w, const struct inst *in, uint32_t mask)
     return WARP_NEXT;
 }
 
-/* mov.b64 %rd, {%r1, %r2} and back: parts in memory order, the first lowest. */
+/* mov.b64 %rd, {%r1, %r2} and back: parts in memory order, the first lowest. Usually two words, of all lanes. */
+static bool is_two_words(const struct inst *in, uint32_t mask)
+{
+    return mask == UINT32_MAX && in->vector == 2 && in->bytes == 4 && in->element_lane_bytes == 4 && type_bytes[in->type2] == 8;
+}
+
 int warp_pack(struct warp *w, const struct inst *in, uint32_t mask)
 {
+    const uint32_t *low = warp_row32(w, in->slot[0]), *high = warp_row32(w, in->slot[1]);
+    uint64_t *both = warp_row64(w, in->slot[4]);
     unsigned whole_bytes = type_bytes[in->type2];
 
+    if (is_two_words(in, mask)) {
+        for (int i = 0; i < WARP_SIZE; i++)
+            both[i] = low[i] | (uint64_t)high[i] << 32;
+        return WARP_NEXT;
+    }
     EACH_OF(mask)
     {
         uint64_t whole[2] = {0, 0};
@@ -418,8 +451,17 @@ int warp_pack(struct warp *w, const struct inst *in, uint32_t mask)
 
 int warp_unpack(struct warp *w, const struct inst *in, uint32_t mask)
 {
+    const uint64_t *both = warp_row64(w, in->slot[4]);
+    uint32_t *low = warp_row32(w, in->slot[0]), *high = warp_row32(w, in->slot[1]);
     unsigned whole_bytes = type_bytes[in->type2];
 
+    if (is_two_words(in, mask)) {
+        for (int i = 0; i < WARP_SIZE; i++) {
+            low[i] = (uint32_t)both[i];
+            high[i] = (uint32_t)(both[i] >> 32);
+        }
+        return WARP_NEXT;
+    }
     EACH_OF(mask)
     {
         uint64_t whole[2] = {lane_value(w, in->slot[4], whole_bytes < 8 ? 4 : 8, i), 0};

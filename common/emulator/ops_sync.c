@@ -4,6 +4,7 @@
  * with the same mask; they need not be in one group nor at one pc. What each lane brings is gathered when it comes; when all are
  * there, each group finishes with its own instruction. None of these orders memory but __syncwarp. */
 #include "checks.h"
+#include "simd.h"
 #include "warp.h"
 #include <string.h>
 
@@ -163,7 +164,7 @@ int warp_syncwarp(struct warp *w, const struct inst *in, uint32_t mask)
 /* Shuffles. c holds the clamp in its low 5 bits and the segment mask in bits 8 to 12 (PTX ISA, shfl.sync). */
 enum shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX };
 
-static bool shuffle_source(enum shuffle how, int lane, uint32_t b, uint32_t c, int *source)
+static inline bool shuffle_source(enum shuffle how, int lane, uint32_t b, uint32_t c, int *source)
 {
     int distance = (int)(b & 31), clamp = (int)(c & 31), segment = (int)(c >> 8 & 31);
     int most = (lane & segment) | (clamp & ~segment), least = lane & segment;
@@ -174,6 +175,23 @@ static bool shuffle_source(enum shuffle how, int lane, uint32_t b, uint32_t c, i
     case SHUFFLE_BFLY: *source = lane ^ distance; return *source <= most;
     default: *source = least | (distance & ~segment); return *source <= most;
     }
+}
+
+/* All 32 lanes at once: nobody is absent. */
+static inline __attribute__((always_inline)) void shuffle_whole(struct warp *w, const struct inst *in, enum shuffle how)
+{
+    const uint32_t *b = warp_row32(w, in->slot[3]), *c = warp_row32(w, in->slot[4]);
+    uint32_t *d = warp_row32(w, in->slot[0]), from[WARP_SIZE];
+    int32_t within[WARP_SIZE];
+
+    memcpy(from, warp_row32(w, in->slot[2]), sizeof from);
+    for (int i = 0; i < WARP_SIZE; i++) {
+        int source;
+        within[i] = -(int32_t)shuffle_source(how, i, b[i], c[i], &source);
+        d[i] = from[within[i] ? source : i];
+    }
+    if (in->slot[1])
+        *warp_predicate(w, in->slot[1]) = signs_of_32(within);
 }
 
 static void shuffle(struct warp *w, const struct inst *in, uint32_t mask, enum shuffle how)
@@ -213,7 +231,10 @@ static void shuffle(struct warp *w, const struct inst *in, uint32_t mask, enum s
     }                                                                                                                              \
     int warp_shuffle_##name(struct warp *w, const struct inst *in, uint32_t mask)                                                  \
     {                                                                                                                              \
-        return meet(w, in, mask, finish_shuffle_##name);                                                                           \
+        if (mask != UINT32_MAX || !all_here(w, in, mask))                                                                          \
+            return meet(w, in, mask, finish_shuffle_##name);                                                                       \
+        shuffle_whole(w, in, how);                                                                                                 \
+        return WARP_NEXT;                                                                                                          \
     }
 SHUFFLE(up, SHUFFLE_UP)
 SHUFFLE(down, SHUFFLE_DOWN)

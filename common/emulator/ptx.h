@@ -116,7 +116,8 @@ enum step {
     STEP_WARP,    /* its `warp` does everything */
     STEP_LANES,   /* the first of a run of unguarded lane instructions */
     STEP_GUARDED, /* a lane instruction with a guard */
-    STEP_BRANCH   /* a branch in no polling loop: the loop itself takes it while all lanes go one way */
+    STEP_BRANCH,  /* a branch in no polling loop: the loop itself takes it while all lanes go one way */
+    STEP_LOOP     /* such a branch backwards */
 };
 
 /* A load or store whose lanes may be neighbours in memory as in the register: bits of an address, bytes a lane. */
@@ -135,10 +136,13 @@ struct inst { /* first what the loop and the lane functions look at, in one cach
     uint32_t slot[6];       /* lane rows: d, a, b, c, e; warp rows: decode.c's letter_slot says */
     uint32_t guard, guard_flip; /* takes part where (predicate at `guard` ^ `guard_flip`) is set; guard 0 is always true */
     const struct inst *then; /* behind the run of lane instructions that begins here, or where a branch leads */
+    const struct inst *next; /* a lane instruction: what runs after it, in its run or behind */
     uint32_t number;        /* its pc */
     uint8_t step;           /* enum step */
     bool joins;             /* some branch's lanes meet here */
     uint8_t spins;          /* a jump backwards in a loop that may wait for others: enum polling */
+    bool is_constant;       /* computed once a launch: runs leave it out (registers.c) */
+    const struct inst *first; /* of a run that begins here, what runs first */
     warp_fn *warp;
     uint32_t run;           /* from here, so many lane instructions follow each other without a join, guard or jump */
     uint32_t target;        /* branch: where to; NO_PC if none */
@@ -219,6 +223,8 @@ struct function {
     const char **label_names;
     uint32_t *live_in; /* slots (and lane bytes) that the entry may read before it writes them: cleared for every block */
     size_t live_in_count;
+    uint32_t *constants; /* pcs of what is computed once a launch, in that order */
+    size_t constant_count;
     uint32_t frame_bytes; /* of the register file */
     struct placed { const struct symbol *symbol; size_t offset; } *shared; /* the shared variables it names */
     size_t shared_count, static_shared, local_bytes;
@@ -268,7 +274,7 @@ void arena_free(struct arena *arena);
 bool ptx_parse(struct module *module, char **error);                   /* ptx_parse.c: text -> functions, symbols, operands */
 bool decode_function(struct function *function, char **error);        /* decode.c: operands -> rows, slots, presets */
 void place_shared(struct function *function);                         /* decode.c: shared variables of a kernel and its parts */
-void cfg_complete(struct function *function);                         /* cfg.c: joins, runs, live-in slots, spinning loops */
+void cfg_complete(struct function *function);                         /* cfg.c: joins, runs, live-in slots, constants, spinning loops */
 void link_kernel(struct function *kernel);                            /* link.c: all three, for a kernel and what it can call */
 size_t stack_needed(const struct function *kernel); /* link.c: bytes a lane, with the stack's limit as it is */
 const struct function *function_at(const struct function *kernel, uint32_t pc); /* link.c: which of them a pc belongs to */

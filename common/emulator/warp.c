@@ -109,6 +109,8 @@ void frame_prepare(struct warp *w, struct frame *frame)
             fill32(w, p->slot, (uint32_t)value);
         }
     }
+    for (size_t i = 0; i < f->constant_count; i++)
+        f->code[f->constants[i]].full(w->regs, &f->code[f->constants[i]]);
 }
 
 void warp_prepare(struct warp *w)
@@ -152,6 +154,7 @@ void warp_start(struct warp *w)
     w->turn = 0;
     w->issued = 0;
     w->turns_within = 0;
+    w->all_wait = NULL;
     memset(w->groups, 0, (size_t)w->group_top * sizeof *w->groups);
     if (w->join_top)
         memset(w->joins, 0, (size_t)w->join_top * sizeof *w->joins);
@@ -173,9 +176,8 @@ static inline void observe_issue(struct warp *w, const struct inst *in, unsigned
 /* Runs of lane instructions, without a look at anything else: of all live lanes, and of some. */
 static inline void run_lanes(char *regs, const struct inst *in, const struct inst *end)
 {
-    do
+    for (; in != end; in = in->next)
         in->full(regs, in);
-    while (++in < end);
 }
 
 static __attribute__((noinline)) void run_some_lanes(struct warp *w, const struct inst *in, const struct inst *end, uint32_t mask)
@@ -184,9 +186,8 @@ static __attribute__((noinline)) void run_some_lanes(struct warp *w, const struc
     const struct lanes *lanes = warp_lanes(w, mask, &others);
     char *regs = w->regs;
 
-    do
+    for (; in != end; in = in->next)
         in->masked(regs, in, lanes);
-    while (++in < end);
 }
 
 static int timed_out(struct warp *w, const struct inst *in)
@@ -222,14 +223,33 @@ moved:
                 observe_issue(w, in, in->run, now->mask);
             w->issued += in->run;
             if (w->whole)
-                run_lanes(w->regs, in, end);
+                run_lanes(w->regs, in->first, end);
             else
-                run_some_lanes(w, in, end, now->mask);
+                run_some_lanes(w, in->first, end, now->mask);
             in = end;
             continue;
         }
         mask = now->mask & (*warp_predicate(w, in->guard) ^ in->guard_flip);
         w->issued++;
+        if (in->step >= STEP_BRANCH) {
+            if (observed)
+                observe_issue(w, in, 1, now->mask);
+            if (mask == 0) {
+                in++;
+                continue;
+            }
+            if (in->step == STEP_LOOP && w->issued > w->most_issues) {
+                timed_out(w, in);
+                return;
+            }
+            if (mask == now->mask) {
+                in = in->then;
+                continue;
+            }
+            now->pc = in->number;
+            branch_apart(w, in, mask);
+            goto moved;
+        }
         if (in->step == STEP_GUARDED) {
             if (observed)
                 observe_issue(w, in, 1, mask);
@@ -241,19 +261,6 @@ moved:
         if (w->issued > w->most_issues) {
             timed_out(w, in);
             return;
-        }
-        if (in->step == STEP_BRANCH) {
-            if (observed)
-                observe_issue(w, in, 1, now->mask);
-            if (mask == 0) {
-                in++;
-            } else if (mask == now->mask) {
-                in = in->then;
-            } else {
-                branch_apart(w, in, mask);
-                goto moved;
-            }
-            continue;
         }
         if (observed)
             observe_issue(w, in, 1, in->target == NO_PC ? mask : now->mask);

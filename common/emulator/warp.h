@@ -73,7 +73,8 @@ struct warp { /* first what the loop looks at */
     uint64_t issued;            /* warp instructions since the block began */
     struct inst_counts *counts; /* the worker's, one an instruction; NULL when nobody counts */
     struct group *now;          /* the running one */
-    bool whole;                 /* it is all live lanes */
+    struct group *all_wait;     /* all live lanes, at one of the block's barriers */
+    bool whole;                 /* the running group is all live lanes */
     bool traced;                /* EMULATOR_TRACE names it and its block */
     bool watched;               /* a check or the trace wants to see every access */
     unsigned index;             /* in its block */
@@ -99,9 +100,11 @@ struct warp { /* first what the loop looks at */
 
 /* One of a block's 16 barriers. */
 struct barrier {
-    uint32_t threads_here, threads_needed; /* needed: 0 is all live threads of the block (__syncthreads) */
-    uint32_t votes;                        /* bar.red: of those, how many brought a true predicate */
-    uint32_t pc;                           /* of the first to come */
+    uint32_t threads_here;
+    uint32_t pc;             /* of the first to come */
+    uint16_t threads_needed; /* 0 is all live threads of the block (__syncthreads) */
+    uint16_t votes;          /* bar.red: of those here, how many brought a true predicate */
+    bool answers;            /* bar.red: those that wait are given a result */
 };
 enum { BARRIERS = 16 };
 
