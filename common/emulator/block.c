@@ -141,7 +141,8 @@ static void release(struct block *b, uint8_t id)
     for (struct warp *w = b->warps; w < b->warps + b->warp_count; w++) {
         if (w->all_wait && w->all_wait->barrier == id) {
             release_group(w, w->all_wait, barrier);
-            group_run(w, w->all_wait);
+            w->now = w->all_wait; /* its lanes and its frame are what they were */
+            w->spins = 0;
             w->all_wait = NULL;
             continue;
         }

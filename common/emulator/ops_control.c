@@ -119,47 +119,50 @@ int warp_trap(struct warp *w, const struct inst *in, uint32_t mask)
                       "trap: the kernel stopped itself");
 }
 
-/* What is wrong with a barrier that lanes came to. */
-static __attribute__((noinline)) int barrier_fault(struct warp *w, const struct inst *in, int lane, uint32_t id, uint32_t threads)
+/* Says what is wrong with a barrier that lanes came to. */
+static __attribute__((noinline)) struct barrier *barrier_fault(struct warp *w, const struct inst *in, int lane, uint32_t id, uint32_t threads)
 {
-    if (id >= BARRIERS)
-        return warp_fault(w, in, lane, 715, "a block has barriers 0 to 15", "barrier %u does not exist", id);
     if (in->slot[3] && (threads == 0 || threads % WARP_SIZE || threads > DEVICE_BLOCK_THREADS))
-        return warp_fault(w, in, lane, 715, "a barrier's thread count is a multiple of 32", "barrier for %u threads", threads);
-    return warp_fault(w, in, lane, FINDING | 719,
-                      "move __syncthreads() out of the condition, so that every thread of the block reaches the same one",
-                      "barrier divergence: threads of this block wait at two different barriers, the others at %s",
-                      fault_place(w->block->grid->function, w->block->barriers[id].pc));
+        warp_fault(w, in, lane, 715, "a barrier's thread count is a multiple of 32", "barrier for %u threads", threads);
+    else if (id >= BARRIERS)
+        warp_fault(w, in, lane, 715, "a block has barriers 0 to 15", "barrier %u does not exist", id);
+    else
+        warp_fault(w, in, lane, FINDING | 719,
+                   "move __syncthreads() out of the condition, so that every thread of the block reaches the same one",
+                   "barrier divergence: threads of this block wait at two different barriers, the others at %s",
+                   fault_place(w->block->grid->function, w->block->barriers[id].pc));
+    return NULL;
 }
 
 /* The barrier that the lanes of `mask` name; the first to come say what it waits for. NULL: a fault was recorded. */
-static inline struct barrier *barrier_reached(struct warp *w, const struct inst *in, uint32_t mask)
+static inline __attribute__((always_inline)) struct barrier *barrier_reached(struct warp *w, const struct inst *in, uint32_t mask)
 {
     int lane = __builtin_ctz(mask);
     uint32_t id = warp_row32(w, in->slot[2])[lane], threads = 0;
-    struct barrier *barrier = &w->block->barriers[id % BARRIERS];
-    bool wrong = id >= BARRIERS;
+    struct block *block = w->block;
+    struct barrier *barrier;
 
     if (in->slot[3]) {
         threads = warp_row32(w, in->slot[3])[lane];
-        wrong |= threads == 0 || threads % WARP_SIZE || threads > DEVICE_BLOCK_THREADS;
+        if (threads == 0 || threads % WARP_SIZE || threads > DEVICE_BLOCK_THREADS)
+            id = BARRIERS;
     }
-    if (barrier->threads_here && barrier->pc != in->number && barrier->threads_needed == 0 && threads == 0)
-        wrong |= w->block->grid->settings->checks & CHECK_SYNC;
-    if (wrong) {
-        barrier_fault(w, in, lane, id, threads);
-        return NULL;
-    }
+    if (id >= BARRIERS)
+        return barrier_fault(w, in, lane, id, threads);
+    barrier = &block->barriers[id];
     if (barrier->threads_here == 0) {
-        w->block->barriers_used |= 1u << id;
+        block->barriers_used |= 1u << id;
         barrier->pc = in->number;
         barrier->threads_needed = (uint16_t)threads;
+    } else if (barrier->pc != in->number && barrier->threads_needed == 0 && threads == 0 &&
+               (block->grid->settings->checks & CHECK_SYNC)) {
+        return barrier_fault(w, in, lane, id, threads);
     }
     return barrier;
 }
 
-/* A guarded barrier: those that take part wait, the others go on. */
-static void part_at_barrier(struct warp *w, uint32_t mask)
+/* Of a guarded barrier, those that take part wait; the others go on. */
+static __attribute__((noinline)) void part_at_barrier(struct warp *w, uint32_t mask)
 {
     group_new(w, w->now->frame, w->now->pc + 1, w->now->mask & ~mask, w->now->join);
     w->now->mask = mask;
@@ -169,18 +172,19 @@ static void part_at_barrier(struct warp *w, uint32_t mask)
 int warp_barrier(struct warp *w, const struct inst *in, uint32_t mask)
 {
     struct barrier *barrier = barrier_reached(w, in, mask);
+    struct group *now = w->now;
 
     if (!barrier)
         return WARP_STOP;
-    if (mask != w->now->mask)
+    if (mask != now->mask)
         part_at_barrier(w, mask);
     barrier->threads_here += (uint32_t)__builtin_popcount(mask);
-    w->now->state = GROUP_AT_BARRIER;
-    w->now->barrier = (uint8_t)(barrier - w->block->barriers);
-    w->now->since = w->turn++;
+    now->state = GROUP_AT_BARRIER;
+    now->barrier = (uint8_t)(barrier - w->block->barriers);
+    now->since = w->turn++;
     if (mask != w->live)
         return after_group(w);
-    w->all_wait = w->now;
+    w->all_wait = now;
     w->now = NULL;
     w->status = STATUS_WAITING;
     return WARP_STOP;
