@@ -214,79 +214,11 @@ static bool reach(struct warp *w, const struct inst *in, struct access *a, const
     }
 }
 
-/* Where an access usually goes: the block's shared memory, or the array that the instruction reached last. NULL: nobody knows. */
-static inline const struct allocation *usual(const struct warp *w, const struct inst *in)
-{
-    return in->space == SPACE_SHARED                                 ? &w->block->all_shared
-           : in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC ? w->block->worker->last_reached[in->number]
-                                                                     : NULL;
-}
-
-/* Is the base of each lane of `mask` the one before and `bytes`? All lanes are compared, whoever takes part, so that this is SIMD.
- */
-static inline __attribute__((always_inline)) bool is_row32(const uint32_t *base, uint32_t first, uint32_t mask, uint32_t bytes)
-{
-    uint32_t want = base[first] - first * bytes;
-    int32_t same[WARP_SIZE];
-
-    for (uint32_t i = 0; i < WARP_SIZE; i++)
-        same[i] = base[i] == want + i * bytes ? -1 : 0;
-    return !(~signs_of_32(same) & mask);
-}
-
-static inline __attribute__((always_inline)) bool is_row64(const uint64_t *base, uint32_t first, uint32_t mask, uint64_t bytes)
-{
-    uint64_t want = base[first] - first * bytes, differ = 0;
-    int64_t same[WARP_SIZE];
-
-    if (mask == UINT32_MAX) {
-        for (uint64_t i = 0; i < WARP_SIZE; i++)
-            differ |= base[i] ^ (want + i * bytes);
-        return !differ;
-    }
-    for (uint64_t i = 0; i < WARP_SIZE; i++)
-        same[i] = base[i] == want + i * bytes ? -1 : 0;
-    return !(~signs_of_64(same) & mask);
-}
-
-/* `wide` and `bytes` are constants where this is called. */
-static inline __attribute__((always_inline)) char *row_in(struct warp *w, const struct inst *in, uint32_t mask,
-                                                          const struct allocation *a, bool wide, uint32_t bytes)
-{
-    uint32_t first = (uint32_t)__builtin_ctz(mask), behind = WARP_SIZE - (uint32_t)__builtin_clz(mask);
-    uint64_t offset = (uint64_t)in->offset, span = bytes * (behind - first), start;
-
-    if (wide ? !is_row64(warp_row64(w, in->slot[4]), first, mask, bytes) : !is_row32(warp_row32(w, in->slot[4]), first, mask, bytes))
-        return NULL;
-    start = wide ? warp_row64(w, in->slot[4])[first] + offset : (uint32_t)(warp_row32(w, in->slot[4])[first] + (uint32_t)offset);
-    if ((start & (bytes - 1)) || span > a->bytes || start - a->base > a->bytes - span)
-        return NULL;
-    start -= first * bytes;
-    if (w->counts)
-        count_row(&w->counts[in->number], in, mask, start);
-    return (char *)((uintptr_t)a->host + (uintptr_t)(start - a->base));
-}
-
-char *access_row(struct warp *w, const struct inst *in, uint32_t mask)
-{
-    const struct allocation *a = usual(w, in);
-
-    if (w->watched || !a)
-        return NULL;
-    switch (in->row) {
-    case ROW_32_4: return row_in(w, in, mask, a, false, 4);
-    case ROW_32_8: return row_in(w, in, mask, a, false, 8);
-    case ROW_64_4: return row_in(w, in, mask, a, true, 4);
-    case ROW_64_8: return row_in(w, in, mask, a, true, 8);
-    default: return NULL;
-    }
-}
-
 /* Any addresses, all where an access usually goes. A lane is outside or misaligned where one of three numbers is negative: how far
  * it is from the start, how far from the last place, and what is left of its alignment, turned round. */
 static bool reach_near(struct warp *w, const struct inst *in, struct access *a)
 {
-    const struct allocation *found = usual(w, in);
+    const struct allocation *found = access_usual(w, in);
     const int32_t odd = (int32_t)a->bytes - 1;
     int32_t most, bad32[WARP_SIZE];
     int64_t bad64[WARP_SIZE];

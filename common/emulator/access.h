@@ -1,6 +1,8 @@
 /* One warp-level memory access: see struct access in warp.h. */
 #ifndef ACCESS_H
 #define ACCESS_H
+#include "observer.h"
+#include "simd.h"
 #include "warp.h"
 
 /* Fills in `a` for the instruction and lanes, checks bounds, alignment and kind of memory, tells the observers. False: a fault was
@@ -11,8 +13,75 @@ bool access_begin_short(struct warp *warp, const struct inst *in, uint32_t mask,
 bool access_reach(struct warp *warp, const struct inst *in, uint32_t mask, struct access *a);
 bool access_begin_uncounted(struct warp *warp, const struct inst *in, uint32_t mask, struct access *a);
 bool access_watch(struct warp *warp, const struct inst *in, struct access *a); /* the trace and the checks; if warp->watched */
+void access_spread(struct access *a); /* fills in what the short form left out */
+
+/* Where an access usually goes: the block's shared memory, or the array that the instruction reached last. NULL: nobody knows. */
+static inline const struct allocation *access_usual(const struct warp *w, const struct inst *in)
+{
+    return in->space == SPACE_SHARED                                 ? &w->block->all_shared
+           : in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC ? w->block->worker->last_reached[in->number]
+                                                                     : NULL;
+}
+
+/* Is the base of each lane of `mask` the one before and `bytes`? All lanes are compared, whoever takes part, so that this is SIMD.
+ */
+static inline __attribute__((always_inline)) bool is_row32(const uint32_t *base, uint32_t first, uint32_t mask, uint32_t bytes)
+{
+    uint32_t want = base[first] - first * bytes;
+    int32_t same[WARP_SIZE];
+
+    for (uint32_t i = 0; i < WARP_SIZE; i++)
+        same[i] = base[i] == want + i * bytes ? -1 : 0;
+    return !(~signs_of_32(same) & mask);
+}
+
+static inline __attribute__((always_inline)) bool is_row64(const uint64_t *base, uint32_t first, uint32_t mask, uint64_t bytes)
+{
+    uint64_t want = base[first] - first * bytes, differ = 0;
+    int64_t same[WARP_SIZE];
+
+    if (mask == UINT32_MAX) {
+        for (uint64_t i = 0; i < WARP_SIZE; i++)
+            differ |= base[i] ^ (want + i * bytes);
+        return !differ;
+    }
+    for (uint64_t i = 0; i < WARP_SIZE; i++)
+        same[i] = base[i] == want + i * bytes ? -1 : 0;
+    return !(~signs_of_64(same) & mask);
+}
+
+/* `wide` and `bytes` are constants where this is called. */
+static inline __attribute__((always_inline)) char *row_in(struct warp *w, const struct inst *in, uint32_t mask,
+                                                          const struct allocation *a, bool wide, uint32_t bytes)
+{
+    uint32_t first = (uint32_t)__builtin_ctz(mask), behind = WARP_SIZE - (uint32_t)__builtin_clz(mask);
+    uint64_t offset = (uint64_t)in->offset, span = bytes * (behind - first), start;
+
+    if (wide ? !is_row64(warp_row64(w, in->slot[4]), first, mask, bytes) : !is_row32(warp_row32(w, in->slot[4]), first, mask, bytes))
+        return NULL;
+    start = wide ? warp_row64(w, in->slot[4])[first] + offset : (uint32_t)(warp_row32(w, in->slot[4])[first] + (uint32_t)offset);
+    if ((start & (bytes - 1)) || span > a->bytes || start - a->base > a->bytes - span)
+        return NULL;
+    start -= first * bytes;
+    if (w->counts)
+        count_row(&w->counts[in->number], in, mask, start);
+    return (char *)((uintptr_t)a->host + (uintptr_t)(start - a->base));
+}
+
 /* The usual access, quickly: the lanes are a row in memory, inside the block's shared memory or the array that the instruction
  * reached last, and only counters listen. Returns where lane 0's bytes are or would be. NULL: access_begin knows more. */
-char *access_row(struct warp *warp, const struct inst *in, uint32_t mask);
-void access_spread(struct access *a); /* fills in what the short form left out */
+static inline __attribute__((always_inline)) char *access_row(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    const struct allocation *a = access_usual(w, in);
+
+    if (w->watched || !a)
+        return NULL;
+    switch (in->row) {
+    case ROW_32_4: return row_in(w, in, mask, a, false, 4);
+    case ROW_32_8: return row_in(w, in, mask, a, false, 8);
+    case ROW_64_4: return row_in(w, in, mask, a, true, 4);
+    case ROW_64_8: return row_in(w, in, mask, a, true, 8);
+    default: return NULL;
+    }
+}
 #endif

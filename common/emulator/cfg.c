@@ -232,7 +232,13 @@ static void mark_steps(struct graph *g)
     }
 }
 
-/* What runs of each run: all but what is constant. */
+static void unmasked(char *regs, const struct inst *in, const struct lanes *lanes)
+{
+    (void)lanes;
+    in->full(regs, in);
+}
+
+/* What runs of each run: all but what is constant; and whether any of it needs to know which lanes run. */
 static void chain_runs(struct graph *g)
 {
     for (uint32_t pc = g->f->count; pc-- > 0;) {
@@ -244,6 +250,8 @@ static void chain_runs(struct graph *g)
         if (in->step == STEP_LANES) {
             in->run = last ? 1 : in[1].run + 1;
             in->then = last ? in + 1 : in[1].then;
+            in->for_all = (in->is_local || in->is_constant) && (last || in[1].for_all);
+            in->masked = in->is_local ? unmasked : in->masked;
         }
     }
 }
@@ -260,6 +268,7 @@ void cfg_complete(struct function *f)
     mark_steps(&graph);
     find_live_in(&graph);
     find_constants(f);
+    find_locals(&graph);
     find_communication(f);
     find_first_reads(f);
     chain_runs(&graph);

@@ -30,6 +30,7 @@ void *zeroed(size_t count, size_t bytes); /* to be freed; never NULL */
 /* registers.c */
 void find_live_in(struct graph *graph);
 void find_constants(struct function *function); /* after find_live_in */
+void find_locals(struct graph *graph);
 void find_communication(struct function *function);
 void find_first_reads(struct function *function);
 #endif

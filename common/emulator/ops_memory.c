@@ -140,7 +140,7 @@ static void load_wider(uint64_t *to, const char *from, bool is_signed, uint32_t 
 
 int warp_load(struct warp *w, const struct inst *in, uint32_t mask)
 {
-    const char *from = in->row ? access_row(w, in, mask) : NULL;
+    const char *from = access_row(w, in, mask);
 
     if (!from)
         return load_apart(w, in, mask);
@@ -153,7 +153,7 @@ int warp_load(struct warp *w, const struct inst *in, uint32_t mask)
 
 int warp_store(struct warp *w, const struct inst *in, uint32_t mask)
 {
-    char *to = in->row ? access_row(w, in, mask) : NULL;
+    char *to = access_row(w, in, mask);
 
     if (!to)
         return store_apart(w, in, mask);

@@ -141,7 +141,9 @@ struct inst { /* first what the loop and the lane functions look at, in one cach
     uint8_t step;           /* enum step */
     bool joins;             /* some branch's lanes meet here */
     uint8_t spins;          /* a jump backwards in a loop that may wait for others: enum polling */
+    bool for_all;           /* of the run that begins here, lanes that do not take part may be computed too */
     bool is_constant;       /* computed once a launch: runs leave it out (registers.c) */
+    bool is_local;          /* nobody sees what it leaves in lanes that do not take part (registers.c) */
     const struct inst *first; /* of a run that begins here, what runs first */
     warp_fn *warp;
     uint32_t run;           /* from here, so many lane instructions follow each other without a join, guard or jump */

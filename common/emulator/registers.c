@@ -168,6 +168,78 @@ void find_live_in(struct graph *g)
     free(reached);
 }
 
+/* After these the same lanes go on at once. Elsewhere others of the warp may run first, perhaps through the same code. */
+static bool keeps_running(const struct inst *in)
+{
+    return in->full || in->op->as == AS_MEMORY || in->op->as == AS_ATOMIC || in->op == &ops[OP_mov_pack] || in->op == &ops[OP_mov_unpack];
+}
+
+/* By register: the stretch of code that has written it, and whether every read stands behind a write in its own stretch. */
+struct stretches {
+    uint32_t now, *written;
+    bool *is_local;
+    bool all_local; /* of those visited */
+};
+
+static void local_read(void *context, uint32_t reg)
+{
+    struct stretches *s = context;
+
+    s->is_local[reg] &= s->written[reg] == s->now;
+}
+
+static void local_written(void *context, uint32_t reg)
+{
+    struct stretches *s = context;
+
+    s->written[reg] = s->now;
+}
+
+static void local_check(void *context, uint32_t reg)
+{
+    struct stretches *s = context;
+
+    s->all_local &= s->is_local[reg];
+}
+
+static void look_for_locals(const struct graph *g, struct stretches *s)
+{
+    const struct function *f = g->f;
+
+    for (uint32_t pc = 0; pc < f->count; pc++) {
+        const struct inst *in = &f->code[pc];
+        if (pc == 0 || g->block_of[pc] != g->block_of[pc - 1] || !keeps_running(in - 1))
+            s->now++;
+        if (in->guard)
+            local_read(s, in->guard_register);
+        visit_sources(in, local_read, s);
+        if (!is_guarded(in))
+            visit_destinations(in, local_written, s);
+    }
+    for (size_t i = 0; i < f->return_count; i++)
+        if (f->returns[i]->space == SPACE_REG)
+            s->is_local[f->returns[i]->address] = false;
+}
+
+/* Lane instructions whose result a lane reads only right behind, having computed it itself. What they leave in the lanes that do not
+ * take part nobody sees, so they need no mask. */
+void find_locals(struct graph *g)
+{
+    struct function *f = g->f;
+    struct stretches s = {.written = zeroed(f->reg_count, sizeof *s.written), .is_local = zeroed(f->reg_count, sizeof *s.is_local)};
+
+    memset(s.is_local, true, f->reg_count);
+    look_for_locals(g, &s);
+    for (uint32_t pc = 0; pc < f->count; pc++) {
+        struct inst *in = &f->code[pc];
+        s.all_local = in->step == STEP_LANES && in->op->kind != ROW_CARRY;
+        visit_destinations(in, local_check, &s);
+        in->is_local = s.all_local;
+    }
+    free(s.written);
+    free(s.is_local);
+}
+
 static void count_visit(void *context, uint32_t reg)
 {
     ((uint32_t *)context)[reg]++;

@@ -222,7 +222,7 @@ moved:
             if (observed)
                 observe_issue(w, in, in->run, now->mask);
             w->issued += in->run;
-            if (w->whole)
+            if (w->whole || in->for_all)
                 run_lanes(w->regs, in->first, end);
             else
                 run_some_lanes(w, in->first, end, now->mask);
