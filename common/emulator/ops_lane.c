@@ -528,7 +528,7 @@ static __attribute__((noinline)) void set_combined(char *regs, const struct inst
         *q = (*q & ~lanes) | (second & lanes);
 }
 
-static inline void set_predicates(char *regs, const struct inst *in, uint32_t compared, uint32_t second, uint32_t lanes)
+static inline __attribute__((always_inline)) void set_predicates(char *regs, const struct inst *in, uint32_t compared, uint32_t second, uint32_t lanes)
 {
     SLOT_pred *p = (SLOT_pred *)(regs + in->slot[0]);
 
