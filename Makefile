@@ -207,7 +207,7 @@ $(BUILD)/emulator/%.o: common/emulator/%.c $(BUILD)/emulator/flags
 	$(Q)$(CC) $(EMULATOR_FLAGS) $(DEPS) -c $< -o $@
 $(BUILD)/emulator/%.v3.o: common/emulator/%.c $(BUILD)/emulator/flags
 	$(SAY) '  cc      $< (x86-64-v3)'
-	$(Q)$(CC) $(EMULATOR_FLAGS) -march=x86-64-v3 -mno-vzeroupper $(DEPS) -c $< -o $@
+	$(Q)$(CC) $(EMULATOR_FLAGS) -march=x86-64-v3 $(DEPS) -c $< -o $@
 $(EMULATOR): $(EMULATOR_SOURCES:common/emulator/%.c=$(BUILD)/emulator/%.o) $(EMULATOR_MAP) | $(EMULATOR_V3)
 	$(Q)$(CC) $(EMULATOR_LINK) $(filter %.o,$^) -ldl -lm -o $@
 	@ln -sfn libcudart.so.13 $(@:.13=)
