@@ -13,7 +13,7 @@ bool access_begin_short(struct warp *warp, const struct inst *in, uint32_t mask,
 bool access_reach(struct warp *warp, const struct inst *in, uint32_t mask, struct access *a);
 bool access_begin_uncounted(struct warp *warp, const struct inst *in, uint32_t mask, struct access *a);
 bool access_watch(struct warp *warp, const struct inst *in, struct access *a); /* the trace and the checks; if warp->watched */
-void access_spread(struct access *a); /* fills in what the short form left out */
+void access_spread(struct access *a);                                          /* fills in what the short form left out */
 
 /* Where an access usually goes: the block's shared memory, or the array that the instruction reached last. NULL: nobody knows. */
 static inline const struct allocation *access_usual(const struct warp *w, const struct inst *in)
@@ -57,7 +57,8 @@ static inline __attribute__((always_inline)) char *row_in(struct warp *w, const 
     uint32_t first = (uint32_t)__builtin_ctz(mask), behind = WARP_SIZE - (uint32_t)__builtin_clz(mask);
     uint64_t offset = (uint64_t)in->offset, span = bytes * (behind - first), start;
 
-    if (wide ? !is_row64(warp_row64(w, in->slot[4]), first, mask, bytes) : !is_row32(warp_row32(w, in->slot[4]), first, mask, bytes))
+    if (wide ? !is_row64(warp_row64(w, in->slot[4]), first, mask, bytes)
+             : !is_row32(warp_row32(w, in->slot[4]), first, mask, bytes))
         return NULL;
     start = wide ? warp_row64(w, in->slot[4])[first] + offset : (uint32_t)(warp_row32(w, in->slot[4])[first] + (uint32_t)offset);
     if ((start & (bytes - 1)) || span > a->bytes || start - a->base > a->bytes - span)

@@ -171,7 +171,8 @@ void find_live_in(struct graph *g)
 /* After these the same lanes go on at once. Elsewhere others of the warp may run first, perhaps through the same code. */
 static bool keeps_running(const struct inst *in)
 {
-    return in->full || in->op->as == AS_MEMORY || in->op->as == AS_ATOMIC || in->op == &ops[OP_mov_pack] || in->op == &ops[OP_mov_unpack];
+    return in->full || in->op->as == AS_MEMORY || in->op->as == AS_ATOMIC || in->op == &ops[OP_mov_pack] ||
+           in->op == &ops[OP_mov_unpack];
 }
 
 /* By register: the stretch of code that has written it, and whether every read stands behind a write in its own stretch. */
@@ -221,8 +222,8 @@ static void look_for_locals(const struct graph *g, struct stretches *s)
             s->is_local[f->returns[i]->address] = false;
 }
 
-/* Lane instructions whose result a lane reads only right behind, having computed it itself. What they leave in the lanes that do not
- * take part nobody sees, so they need no mask. */
+/* Lane instructions whose result a lane reads only right behind, having computed it itself. What they leave in the lanes that do
+ * not take part nobody sees, so they need no mask. */
 void find_locals(struct graph *g)
 {
     struct function *f = g->f;
