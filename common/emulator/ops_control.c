@@ -120,7 +120,8 @@ int warp_trap(struct warp *w, const struct inst *in, uint32_t mask)
 }
 
 /* Says what is wrong with a barrier that lanes came to. */
-static __attribute__((noinline)) struct barrier *barrier_fault(struct warp *w, const struct inst *in, int lane, uint32_t id, uint32_t threads)
+static __attribute__((noinline)) struct barrier *barrier_fault(struct warp *w, const struct inst *in, int lane, uint32_t id,
+                                                               uint32_t threads)
 {
     if (in->slot[3] && (threads == 0 || threads % WARP_SIZE || threads > DEVICE_BLOCK_THREADS))
         warp_fault(w, in, lane, 715, "a barrier's thread count is a multiple of 32", "barrier for %u threads", threads);

@@ -130,7 +130,7 @@ struct address { uint32_t slot; bool has_base, wide_base; uint8_t space; int64_t
 enum { MOST_PARTS = 8 };
 struct vector_parts { uint32_t given[MOST_PARTS], taken[MOST_PARTS]; };
 
-struct inst { /* first what the loop and the lane functions look at, in one cache line */
+struct inst { /* first what the lane functions look at, then what the loop does */
     lane_full_fn *full;     /* a lane instruction: NULL in a warp instruction */
     lane_masked_fn *masked;
     uint32_t slot[6];       /* lane rows: d, a, b, c, e; warp rows: decode.c's letter_slot says */
