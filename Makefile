@@ -15,7 +15,7 @@ N      ?= 2^25#              sizes, as --n takes them
 BLOCK  ?= 256#               threads a block, as --block takes them
 REPEAT ?= 20
 SEED   ?= 1
-NVCC   ?=#                   an nvcc of CUDA 13; otherwise CUDA_HOME, PATH, /usr/local/cuda, .venv
+NVCC   ?=#                   an nvcc of CUDA 13, or of 12; otherwise CUDA_HOME, PATH, /usr/local/cuda, .venv
 CUDA_HOME ?=
 CUDA   ?=#                   wheel: the compiler from PyPI, whatever else there is
 ARCH   ?= 75 80 86 89 90#    GPUs to make machine code for; all others from 7.5 on translate the PTX when they start
@@ -43,7 +43,7 @@ SETUP := NVCC='$(NVCC)' CUDA_HOME='$(CUDA_HOME)' CUDA='$(strip $(CUDA))' sh comm
 ifneq ($(filter-out $(WITHOUT_NVCC),$(or $(MAKECMDGOALS),help)),)
 TOOLKIT := $(shell $(SETUP) nvcc)
 ifeq ($(TOOLKIT),)
-$(error there is no CUDA 13 compiler; the lines above say why and what to do)
+$(error there is no CUDA 13 or 12 compiler; the lines above say why and what to do)
 endif
 else
 TOOLKIT := $(or $(shell $(SETUP) find-nvcc 2>/dev/null),nvcc none none none)
@@ -51,9 +51,13 @@ endif
 CUDA_NVCC    := $(word 1,$(TOOLKIT))
 CUDA_INCLUDE := $(word 2,$(TOOLKIT))
 CUDA_RUNTIME := $(word 3,$(TOOLKIT))
+# The emulator stands in for the runtime of the toolkit that it is built with.
+CUDA_MAJOR   := $(or $(filter 12 13,$(firstword $(subst ., ,$(word 4,$(TOOLKIT))))),13)
+READABLE_PTX := $(if $(filter 12,$(CUDA_MAJOR)),--no-compress,--compress-mode=none)
 
 # ---- flags ----
-EMULATOR := $(BUILD)/emulator/libcudart.so.13
+EMULATOR := $(BUILD)/emulator/libcudart.so.$(CUDA_MAJOR)
+EMULATOR_NAME := $(BUILD)/emulator/libcudart.so# for the linker
 OBJECTS  := $(BUILD)/$(TYPE)
 # Programs stand in their step's folder, and find the emulator from there; those with sanitizers stay in their own tree.
 PROGRAMS := $(if $(SANITIZE),$(BUILD)/)
@@ -69,10 +73,10 @@ HARNESS_FLAGS := -std=c11 $(OPTIMISE) -ffp-contract=off $(WARNINGS) $(SANITIZER)
     -DEMULATOR_DIR='"$(RUNPATH)"' -DCUDART_DIR='"$(CUDA_RUNTIME)"' -DCOUNTERS_DIR='"$(CURDIR)/$(BUILD)/counters"'
 # Without -fno-ipa-icf gcc 12 folds lane functions that are alike and leaves some of them empty (slct.s64, which wrote nothing).
 EMULATOR_FLAGS := -std=c11 $(OPTIMISE) $(if $(findstring clang,$(CC)),,-fno-ipa-icf) -fPIC -fno-semantic-interposition -pthread -ffp-contract=off \
-    -Wall -Wextra $(SANITIZER) -isystem $(CUDA_INCLUDE)
+    -Wall -Wextra $(SANITIZER) $(if $(filter 12,$(CUDA_MAJOR)),-DCUDA_12) -isystem $(CUDA_INCLUDE)
 GENCODE := $(if $(filter native,$(ARCH)),-gencode arch=native$(comma)code=native,\
     $(foreach a,$(ARCH),-gencode arch=compute_$(a)$(comma)code=sm_$(a))) -gencode arch=compute_75,code=compute_75
-NVCC_FLAGS := -O3 -lineinfo $(GENCODE) --compress-mode=none --threads 2 -DTYPE_$(TYPE) -Icommon -Xcompiler -Wall
+NVCC_FLAGS := -O3 -lineinfo $(GENCODE) $(READABLE_PTX) --threads 2 -DTYPE_$(TYPE) -Icommon -Xcompiler -Wall
 LINK_FLAGS := -cudart none -Xlinker -rpath,'$(RUNPATH)' -Xlinker --enable-new-dtags $(if $(SANITIZE),-Xcompiler -fsanitize=address -Xcompiler -fsanitize=undefined)
 
 # Everything is built again when a flag or a tool changes.
@@ -144,16 +148,18 @@ $(OBJECTS)/%/reduce.o: %/reduce.cu $(OBJECTS)/flags
 # Any folder with a reduce.cu makes a program, not the steps alone: FOLDER/run.
 $(PROGRAMS)%/run: $(OBJECTS)/%/reduce.o $(HARNESS) $(EMULATOR) $(BUILD)/link_flags
 	@mkdir -p $(@D)
-	$(Q)$(CUDA_NVCC) $(LINK_FLAGS) $(filter %.o,$^) $(EMULATOR:.13=) -lm -ldl -o $@
+	$(Q)$(CUDA_NVCC) $(LINK_FLAGS) $(filter %.o,$^) $(EMULATOR_NAME) -lm -ldl -o $@
 .PRECIOUS: $(OBJECTS)/%/reduce.o
 
 STEP_PROGRAMS := $(STEPS:%=$(PROGRAMS)%/run)
 steps: $(STEP_PROGRAMS)
 print-steps: # for scripts: this Makefile holds the only list
 	@echo $(STEPS)
-.PHONY: print-steps print-runtime
+.PHONY: print-steps print-runtime print-emulator
 print-runtime:
 	@echo $(CUDA_RUNTIME)
+print-emulator:
+	@echo $(EMULATOR)
 
 # stepN builds the step and leaves a link to its folder; diffN shows what changed.
 number = $(patsubst step%,%,$(firstword $(subst _, ,$(1))))
@@ -178,7 +184,7 @@ $(OBJECTS)/step12_multigpu/multi.o: step12_multigpu/multi.cu $(OBJECTS)/flags
 	$(SAY) '  nvcc    $<'
 	$(Q)$(CUDA_NVCC) $(NVCC_FLAGS) $(STEP12_NAMES) $(DEPS) -c $< -o $@
 $(PROGRAMS)step12_multigpu/run: $(OBJECTS)/step12_multigpu/multi.o $(MULTI_HARNESS) $(HARNESS) $(EMULATOR) $(BUILD)/link_flags
-	$(Q)$(CUDA_NVCC) $(LINK_FLAGS) -Xcompiler -pthread $(filter %.o,$^) $(EMULATOR:.13=) -lm -ldl -o $@
+	$(Q)$(CUDA_NVCC) $(LINK_FLAGS) -Xcompiler -pthread $(filter %.o,$^) $(EMULATOR_NAME) -lm -ldl -o $@
 step12: $(PROGRAMS)step12_multigpu/run
 	@ln -sfn step12_multigpu $@
 nccl:
@@ -195,13 +201,15 @@ diffs:
 # Built once for any processor, and on x86-64 once more for those with AVX2, which do 32 lanes in half the instructions: glibc's
 # loader (2.33 and later) prefers what it finds in this folder beside the library, where the processor allows it.
 EMULATOR_SOURCES := $(wildcard common/emulator/*.c)
-EMULATOR_MAP     := $(wildcard common/emulator/cudart.map)
-EMULATOR_LINK    := -shared -pthread $(SANITIZER) -Wl,-soname,libcudart.so.13 $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) \
-    $(EMULATOR_MAP:%=-Wl,--version-script=%)
+EMULATOR_MAP     := $(BUILD)/emulator/cudart.map
+EMULATOR_LINK    := -shared -pthread $(SANITIZER) -Wl,-soname,libcudart.so.$(CUDA_MAJOR) $(if $(SANITIZE),,-Wl$(comma)-z$(comma)defs) \
+    -Wl,--version-script=$(EMULATOR_MAP)
 HAVE_V3 := $(if $(SANITIZE),,$(shell test $$(uname -m) = x86_64 && echo | $(CC) -march=x86-64-v3 -x c -fsyntax-only - 2>/dev/null && echo v3))
-EMULATOR_V3 := $(if $(HAVE_V3),$(BUILD)/emulator/glibc-hwcaps/x86-64-v3/libcudart.so.13)
+EMULATOR_V3 := $(if $(HAVE_V3),$(BUILD)/emulator/glibc-hwcaps/x86-64-v3/libcudart.so.$(CUDA_MAJOR))
 
 emulator: $(EMULATOR)
+$(EMULATOR_MAP): common/emulator/cudart.map $(BUILD)/emulator/flags
+	$(Q)sed 's/MAJOR/$(CUDA_MAJOR)/' $< > $@
 $(BUILD)/emulator/%.o: common/emulator/%.c $(BUILD)/emulator/flags
 	$(SAY) '  cc      $<'
 	$(Q)$(CC) $(EMULATOR_FLAGS) $(DEPS) -c $< -o $@
@@ -210,7 +218,7 @@ $(BUILD)/emulator/%.v3.o: common/emulator/%.c $(BUILD)/emulator/flags
 	$(Q)$(CC) $(EMULATOR_FLAGS) -march=x86-64-v3 $(DEPS) -c $< -o $@
 $(EMULATOR): $(EMULATOR_SOURCES:common/emulator/%.c=$(BUILD)/emulator/%.o) $(EMULATOR_MAP) | $(EMULATOR_V3)
 	$(Q)$(CC) $(EMULATOR_LINK) $(filter %.o,$^) -ldl -lm -o $@
-	@ln -sfn libcudart.so.13 $(@:.13=)
+	@ln -sfn $(@F) $(EMULATOR_NAME)
 $(EMULATOR_V3): $(EMULATOR_SOURCES:common/emulator/%.c=$(BUILD)/emulator/%.v3.o) $(EMULATOR_MAP)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(EMULATOR_LINK) $(filter %.o,$^) -ldl -lm -o $@
@@ -232,7 +240,7 @@ run: steps
 TESTS := $(BUILD)/tests
 MUST_FAIL := $(patsubst tests/mustfail/%.cu,$(TESTS)/mustfail/$(TYPE)/%,$(wildcard tests/mustfail/*.cu))
 TEST_PROGRAMS := $(TESTS)/ptx_run $(TESTS)/ops_run
-TEST_NVCC_FLAGS := -lineinfo -gencode arch=compute_75$(comma)code=compute_75 --compress-mode=none -DTYPE_$(TYPE) -Icommon
+TEST_NVCC_FLAGS := -lineinfo -gencode arch=compute_75$(comma)code=compute_75 $(READABLE_PTX) -DTYPE_$(TYPE) -Icommon
 TEST_LINK := -Xlinker -rpath,'$$ORIGIN/../emulator:$$ORIGIN/../../../emulator' -Xlinker --enable-new-dtags
 
 $(TEST_PROGRAMS): $(TESTS)/%: tests/%.c tests/device.h $(EMULATOR)
@@ -246,17 +254,17 @@ $(MUST_FAIL): $(TESTS)/mustfail/$(TYPE)/%: tests/mustfail/%.cu $(HARNESS) $(EMUL
 	@mkdir -p $(@D)
 	$(SAY) '  nvcc    $<'
 	$(Q)$(CUDA_NVCC) -O1 $(TEST_NVCC_FLAGS) -DSTEP_NAME='"$*"' -DSTEP_BEFORE='""' -DSTEP_WATCH='""' -c $< -o $@.o
-	$(Q)$(CUDA_NVCC) -cudart none $(TEST_LINK) $@.o $(HARNESS) $(EMULATOR:.13=) -lm -ldl -o $@
+	$(Q)$(CUDA_NVCC) -cudart none $(TEST_LINK) $@.o $(HARNESS) $(EMULATOR_NAME) -lm -ldl -o $@
 $(TESTS)/hardware: tests/hardware/kernels.cu $(EMULATOR)
 	@mkdir -p $(@D)
 	$(SAY) '  nvcc    $<'
-	$(Q)$(CUDA_NVCC) -O3 $(TEST_NVCC_FLAGS) -cudart none $(TEST_LINK) $< $(EMULATOR:.13=) -o $@
+	$(Q)$(CUDA_NVCC) -O3 $(TEST_NVCC_FLAGS) -cudart none $(TEST_LINK) $< $(EMULATOR_NAME) -o $@
 # Step 12 of each type, and a NCCL for emulated devices.
 $(TESTS)/multi/$(TYPE)/run: step12_multigpu/multi.cu step11_onepass/reduce.cu $(MULTI_HARNESS) $(HARNESS) $(EMULATOR)
 	@mkdir -p $(@D)
 	$(SAY) '  nvcc    $<'
 	$(Q)$(CUDA_NVCC) -O3 $(TEST_NVCC_FLAGS) $(STEP12_NAMES) -c $< -o $@.o
-	$(Q)$(CUDA_NVCC) -cudart none $(TEST_LINK) -Xcompiler -pthread $@.o $(MULTI_HARNESS) $(HARNESS) $(EMULATOR:.13=) -lm -ldl -o $@
+	$(Q)$(CUDA_NVCC) -cudart none $(TEST_LINK) -Xcompiler -pthread $@.o $(MULTI_HARNESS) $(HARNESS) $(EMULATOR_NAME) -lm -ldl -o $@
 $(TESTS)/fake_nccl.so: tests/fake_nccl.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O2 -D_GNU_SOURCE $(WARNINGS) -shared -fPIC -isystem $(CUDA_INCLUDE) $< -o $@
@@ -349,7 +357,7 @@ BENCHES := $(patsubst tests/bench/%.cu,$(BUILD)/bench/%,$(wildcard tests/bench/*
 $(BENCHES): $(BUILD)/bench/%: tests/bench/%.cu $(EMULATOR) $(BUILD)/link_flags
 	@mkdir -p $(@D)
 	$(SAY) '  nvcc    $<'
-	$(Q)$(CUDA_NVCC) $(NVCC_FLAGS) $(LINK_FLAGS) $< $(EMULATOR:.13=) -o $@
+	$(Q)$(CUDA_NVCC) $(NVCC_FLAGS) $(LINK_FLAGS) $< $(EMULATOR_NAME) -o $@
 bench-emulator: steps $(BENCHES)
 	@python3 tests/bench/bench.py --n '$(strip $(N))' $(BENCHES) -- $(STEP_PROGRAMS)
 
@@ -363,7 +371,7 @@ $(OBJECTS)/variants/%.o: variants/%.cu $(OBJECTS)/flags
 	$(Q)$(CUDA_NVCC) $(NVCC_FLAGS) -DSTEP_NAME='"$*"' -DSTEP_BEFORE='"$(lastword $(STEPS))"' -DSTEP_WATCH="\"$(call watch,$<)\"" $(DEPS) -c $< -o $@
 $(BUILD)/variants/%: $(OBJECTS)/variants/%.o $(HARNESS) $(EMULATOR) $(BUILD)/link_flags
 	@mkdir -p $(@D)
-	$(Q)$(CUDA_NVCC) $(LINK_FLAGS) $(filter %.o,$^) $(EMULATOR:.13=) -lm -ldl -o $@
+	$(Q)$(CUDA_NVCC) $(LINK_FLAGS) $(filter %.o,$^) $(EMULATOR_NAME) -lm -ldl -o $@
 .PRECIOUS: $(OBJECTS)/variants/%.o
 variants: $(VARIANTS:%=$(BUILD)/variants/%)
 

@@ -21,8 +21,12 @@
 #define STRING(x) STRING_OF(x)
 
 enum { TOOLKIT_MAJOR = CUDART_VERSION / 1000 };
+#if CUDART_VERSION >= 13000
 #define RUNTIME_FILE "libcudart.so.13"
-_Static_assert(CUDART_VERSION / 1000 == 13, "RUNTIME_FILE names the runtime of CUDA 13");
+#else
+#define RUNTIME_FILE "libcudart.so.12"
+#endif
+_Static_assert(CUDART_VERSION / 1000 == 12 || CUDART_VERSION / 1000 == 13, "RUNTIME_FILE names the runtime of CUDA 12 or 13");
 
 /* Handed over to the program started again: "gpu" or "emulator", and the reason. It also keeps us from doing it twice. */
 #define CHOSEN "REDUCTION_DEVICE_CHOSEN"

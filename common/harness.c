@@ -106,8 +106,12 @@ static void release(struct buffers *b)
 
 static void prefetch(const struct buffers *b, size_t n)
 {
+#if CUDART_VERSION >= 13000
     struct cudaMemLocation device = {.type = cudaMemLocationTypeDevice, .id = 0};
     CUDA(cudaMemPrefetchAsync(b->input, n * sizeof(element), device, 0, NULL));
+#else
+    CUDA(cudaMemPrefetchAsync(b->input, n * sizeof(element), 0, NULL));
+#endif
     CUDA(cudaDeviceSynchronize());
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Finds the tools that the Makefile needs and, when asked to, installs what is missing into .venv.
-#   setup.sh find-nvcc         prints "NVCC INCLUDE_DIR RUNTIME_DIR VERSION" of an nvcc that is new enough, or nothing
+#   setup.sh find-nvcc         prints "NVCC INCLUDE_DIR RUNTIME_DIR VERSION" of an nvcc of CUDA 13, else of 12, or nothing
 #   setup.sh nvcc              the same, after installing the compiler's wheels when there is none
 #   setup.sh nccl              installs NCCL's wheel, unless the system has NCCL
 #   setup.sh python MODULE     prints a Python that imports MODULE, after installing it when none does
@@ -8,7 +8,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 venv=$PWD/.venv
-oldest=13
+wanted="13 12"       # majors, the better first
+newest=13
 wheels='nvidia-cuda-nvcc==13.0.* nvidia-nvvm==13.0.* nvidia-cuda-crt==13.0.* nvidia-cuda-runtime==13.0.* nvidia-cuda-cccl==13.0.*'
 
 say() { echo "$*" >&2; }
@@ -16,15 +17,19 @@ say() { echo "$*" >&2; }
 # "13.0" for an nvcc that runs, nothing otherwise.
 nvcc_version() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p'; }
 
-# One line about the nvcc at $1, when it can be used.
+# One line about the nvcc at $1, when it can be used. Its major is one of those in $2.
 describe_nvcc() {
     version=$(nvcc_version "$1")
-    [ -n "$version" ] && [ "${version%.*}" -eq "$oldest" ] || return 1
+    major=${version%.*}
+    case " $2 " in
+        *" $major "*) [ -n "$version" ] || return 1 ;;
+        *) return 1 ;;
+    esac
     include=$("$1" --dryrun empty.cu 2>&1 | sed -n 's/.*INCLUDES="-I\([^"]*\)".*/\1/p' | head -n 1)
     include=$(cd -P "$include" 2>/dev/null && pwd -P) || return 1
     runtime=
     for directory in "$include/../lib64" "$include/../lib"; do
-        if [ -e "$directory/libcudart.so.$oldest" ]; then
+        if [ -e "$directory/libcudart.so.$major" ]; then
             runtime=$(cd -P "$directory" && pwd -P)
             break
         fi
@@ -34,7 +39,7 @@ describe_nvcc() {
 
 wheel_nvcc() {
     for nvcc in "$venv"/lib/python3*/site-packages/nvidia/cu13/bin/nvcc; do
-        [ -x "$nvcc" ] && describe_nvcc "$nvcc" && return
+        [ -x "$nvcc" ] && describe_nvcc "$nvcc" "$newest" && return
     done
     return 1
 }
@@ -46,16 +51,19 @@ find_nvcc() {
         return
     fi
     if [ -n "${NVCC:-}${CUDA_HOME:-}" ]; then
-        describe_nvcc "${NVCC:-$CUDA_HOME/bin/nvcc}" && return
+        describe_nvcc "${NVCC:-$CUDA_HOME/bin/nvcc}" "$wanted" && return
         if [ -n "${NVCC:-}" ]; then
-            say "NVCC=$NVCC is not an nvcc of CUDA $oldest."
+            say "NVCC=$NVCC is not an nvcc of CUDA 13 or 12."
             return 2
         fi
     fi
-    for nvcc in "$(command -v nvcc)" /usr/local/cuda/bin/nvcc; do
-        [ -n "$nvcc" ] && describe_nvcc "$nvcc" && return
+    for major_wanted in $wanted; do
+        for nvcc in "$(command -v nvcc)" /usr/local/cuda/bin/nvcc; do
+            [ -n "$nvcc" ] && describe_nvcc "$nvcc" "$major_wanted" && return
+        done
+        [ "$major_wanted" -eq "$newest" ] && wheel_nvcc && return
     done
-    wheel_nvcc
+    return 1
 }
 
 make_venv() {
@@ -83,11 +91,11 @@ install_nvcc() {
     if [ "${CUDA:-}" = wheel ]; then
         reason='because of CUDA=wheel'
     elif found=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null); then
-        reason="because $found is of CUDA $(nvcc_version "$found"), not $oldest"
+        reason="because $found is of CUDA $(nvcc_version "$found"), not 13 or 12"
     else
         reason='because there is no nvcc here'
     fi
-    say "Installing the CUDA $oldest.0 compiler from PyPI into .venv, $reason (300 MB, once)."
+    say "Installing the CUDA $newest.0 compiler from PyPI into .venv, $reason (300 MB, once)."
     install "$wheels" 'By hand: install the CUDA Toolkit 13.0 (https://developer.nvidia.com/cuda-downloads) and say make CUDA_HOME=ITS_FOLDER.'
 }
 
@@ -107,7 +115,7 @@ need_nccl() {
         return
     fi
     say "Installing NCCL from PyPI into .venv, because the system has none (once)."
-    install "nvidia-nccl-cu$oldest" 'By hand: install libnccl2 (https://developer.nvidia.com/nccl).'
+    install "nvidia-nccl-cu$newest" 'By hand: install libnccl2 (https://developer.nvidia.com/nccl).'
 }
 
 need_python() {

@@ -272,7 +272,7 @@ def read_link_rules():
 
 def need_driver(nvcc):
     """driver.o, compiled once for this driver and this compiler."""
-    if not (EMULATOR / "libcudart.so.13").exists():
+    if not any(EMULATOR.glob("libcudart.so.1[23]")):
         raise Impossible("the emulator is not built: say make emulator")
     if missing := [t for t in ("nm", "objdump", "objcopy", "c++filt") if not shutil.which(t)]:
         raise Impossible(f"there is no {missing[0]}; on Debian and Ubuntu: sudo apt install binutils")

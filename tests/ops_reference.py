@@ -1490,6 +1490,9 @@ def wide_rules(w):
     w.case(".reg .b128 t; ld.relaxed.gpu.global.b128 t, [m]; mov.b128 {d, e}, t", [("m", 128, whole)], [*halves("de", whole), ("m", 128, whole)])
 
 
+CACHE_POLICY = 0x14F0000000000000  # what nvcc makes of cuda::access_property::persisting
+
+
 def later_rules(w):
     for rules in narrow_integers_of_bf16, negated_predicates, combined_sets, tensor_floats, flushed_atomics, vector_atomics, wide_rules:
         rules(w)
@@ -1501,6 +1504,12 @@ def later_rules(w):
     w.case("vote.all.sync.pred d, a, e", inputs, [("d", 1, [all(bits[k] for k in ks) for ks in named])])
     w.case("vote.any.sync.pred d, a, e", inputs, [("d", 1, [any(bits[k] for k in ks) for ks in named])])
     w.case("vote.uni.sync.pred d, a, e", inputs, [("d", 1, [len({bits[k] for k in ks}) == 1 for ks in named])])
+    for name, rest in ("ld.global.L2::cache_hint.u32 d, [m], a", [("d", 32, 7), ("m", 32, 7)]), ("ld.global.L1::evict_last.L2::cache_hint.v2.u16 {d, e}, [m], a", [("d", 16, 7), ("e", 16, 0), ("m", 32, 7)]):
+        w.case(name, [("m", 32, 7), ("a", 64, CACHE_POLICY)], rest)
+    w.case("st.global.L2::cache_hint.b32 [m], b, a", [("m", 32, 7), ("a", 64, CACHE_POLICY), ("b", 32, 9)], [("m", 32, 9)])
+    w.case("atom.global.add.L2::cache_hint.u32 d, [m], b, a", [("m", 32, 7), ("a", 64, CACHE_POLICY), ("b", 32, 9)], [("d", 32, 7), ("m", 32, 16)])
+    for i in range(4):
+        w.case(f"mov.u32 d, %pm{i}; mov.u32 e, a", [("a", 32, 5)], [("d", 32, ANYTHING), ("e", 32, 5)])  # undefined without a profiler
     for space in "shared::cta", "shared::cluster":
         w.case(f"cvta.shared.u64 d, a; isspacep.{space} p, d", [("a", 64, 0x40)], [("d", 64, ANYTHING), ("p", 1, 1)])
         w.case(f"isspacep.{space} p, m; ld.global.u32 d, [m]", [("m", 32, 1)], [("p", 1, 0), ("d", 32, 1), ("m", 32, 1)])

@@ -92,7 +92,7 @@ AFTER_THE_RECORD = re.compile(
     r"cvt\.r.i\.[us]16\.bf16 |\.reg \.b8 t|"  # bf16 and integers of 8 and 16 bits, in registers of their width
     r"selp\.\w+ d, a, b, !c|(and|or|xor|not|mov)\.pred p, (!|a, !)|set\.\w+\.(and|or|xor)\.|cvt\.r[nz](\.relu)?\.tf32\.|"
     r"\.shared \.b32 t\[32\]; .*red\.shared\.add\.f32|(atom|red)(\.global)?\.(add|min|max)(\.noftz)?\.v\d\.|\.reg \.b128 |"
-    r"vote\.\w+\.sync\.|.*elect\.sync |fence\.proxy\.|griddepcontrol\.|cp\.async\.bulk\.|.*applypriority\.")
+    r"vote\.\w+\.sync\.|.*L2::cache_hint\.|mov\.u32 d, %pm|.*elect\.sync |fence\.proxy\.|griddepcontrol\.|cp\.async\.bulk\.|.*applypriority\.")
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@
 #define CUDART_H
 #include "memory.h"
 #include "module.h"
+#include "cuda12.h"
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stddef.h>

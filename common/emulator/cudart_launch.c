@@ -112,7 +112,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block,
  * unless the emulator has them. */
 static cudaError_t read_attribute(const cudaLaunchAttribute *attribute, bool *cooperative)
 {
-    switch (attribute->id) {
+    switch ((int)attribute->id) { /* headers of CUDA 12 do not know all of them */
     case cudaLaunchAttributeIgnore:
     case cudaLaunchAttributeAccessPolicyWindow:
     case cudaLaunchAttributeSynchronizationPolicy:

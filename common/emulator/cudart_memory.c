@@ -230,6 +230,12 @@ static cudaError_t hint(const void *device, size_t bytes, struct cudaMemLocation
     return location.type == cudaMemLocationTypeDevice && location.id < 0 ? cudaErrorInvalidDevice : cudaSuccess;
 }
 
+/* CUDA 12 gives the first names to older forms, which name a device or the host by a number. */
+#if CUDART_VERSION < 13000
+#define cudaMemPrefetchAsync cudaMemPrefetchAsync_v2
+#define cudaMemAdvise cudaMemAdvise_v2
+#endif
+
 cudaError_t cudaMemPrefetchAsync(const void *device, size_t bytes, struct cudaMemLocation location, unsigned flags,
                                  cudaStream_t stream)
 {
@@ -244,6 +250,28 @@ cudaError_t cudaMemAdvise(const void *device, size_t bytes, enum cudaMemoryAdvis
 
     return CALL(known ? hint(device, bytes, location) : cudaErrorInvalidValue);
 }
+
+#if CUDART_VERSION < 13000
+PER_THREAD(cudaMemPrefetchAsync_v2, _ptsz)
+#undef cudaMemPrefetchAsync
+#undef cudaMemAdvise
+
+static struct cudaMemLocation place_of(int device)
+{
+    return (struct cudaMemLocation){.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice,
+                                    .id = device == cudaCpuDeviceId ? 0 : device};
+}
+
+cudaError_t cudaMemPrefetchAsync(const void *device, size_t bytes, int to, cudaStream_t stream)
+{
+    return cudaMemPrefetchAsync_v2(device, bytes, place_of(to), 0, stream);
+}
+
+cudaError_t cudaMemAdvise(const void *device, size_t bytes, enum cudaMemoryAdvise advice, int by)
+{
+    return cudaMemAdvise_v2(device, bytes, advice, place_of(by));
+}
+#endif
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *device, size_t bytes, unsigned flags)
 {

@@ -1,4 +1,4 @@
-/* The rest of the runtime API: every name that NVIDIA's libcudart.so.13 exports and the emulator lacks, so that any program loads.
+/* The rest of the runtime API: every name that NVIDIA's libcudart exports and the emulator lacks, so that any program loads.
  * Each says so and returns cudaErrorNotSupported. They take no parameters here and ignore what they are given, which the calling
  * convention allows; cuda_runtime_api.h is not included, as its declarations differ. */
 typedef int cudaError_t;
@@ -15,3 +15,6 @@ cudaError_t front_lacks(const char *name);
         return front_leave(front_lacks(#name));                                                                                    \
     }
 #include "cudart_stubs.def"
+#ifdef CUDA_12
+#include "cudart_stubs12.def"
+#endif

@@ -408,6 +408,18 @@ static void decode_letter(struct decoder *d, char letter, const struct operand *
     }
 }
 
+/* A policy for caches is the last operand: it must be right, and changes nothing. */
+static void decode_cache_hint(struct decoder *d)
+{
+    struct inst *in = d->in;
+
+    if (!(in->op->allow & ALLOW_CACHE) || !strstr(in->opcode, ".L2::cache_hint"))
+        return;
+    if (in->operand_count == 0)
+        FAIL(d, in->column, "'%s' takes a policy as its last operand", in->opcode);
+    source_slot(d, &in->operands[--in->operand_count], T_b64, 2);
+}
+
 static void decode_warp_row(struct decoder *d)
 {
     struct inst *in = d->in;
@@ -415,6 +427,7 @@ static void decode_warp_row(struct decoder *d)
     int next = 0, least = 0, most = 0;
     bool optional = false;
 
+    decode_cache_hint(d);
     for (const char *c = signature; *c; c++) {
         optional |= *c == '?';
         most += *c != '?';

@@ -27,7 +27,11 @@ enum {
     TARGET_MOST = 10 * DEVICE_CAPABILITY_MAJOR + DEVICE_CAPABILITY_MINOR
 };
 
+#ifdef CUDA_12
+#define REBUILD "nvcc --no-compress -gencode arch=compute_75,code=compute_75"
+#else
 #define REBUILD "nvcc --compress-mode=none -gencode arch=compute_75,code=compute_75"
+#endif
 
 struct findings {
     struct fatbin_ptx best;

@@ -41,7 +41,8 @@ extern const char *const space_names[];
     X(nsmid, "%nsmid") X(gridid, "%gridid") X(lanemask_eq, "%lanemask_eq") X(lanemask_lt, "%lanemask_lt")                        \
     X(lanemask_le, "%lanemask_le") X(lanemask_gt, "%lanemask_gt") X(lanemask_ge, "%lanemask_ge")                                 \
     X(dynamic_smem_size, "%dynamic_smem_size") X(total_smem_size, "%total_smem_size") X(envreg1, "%envreg1")                               \
-    X(envreg2, "%envreg2") X(reserved_smem, "%reserved_smem_offset_1")
+    X(envreg2, "%envreg2") X(reserved_smem, "%reserved_smem_offset_1")                                                           \
+    X(pm0, "%pm0") X(pm1, "%pm1") X(pm2, "%pm2") X(pm3, "%pm3") /* a profiler's, which is not there: 0 */
 enum special {
 #define X(id, name) SPECIAL_##id,
     PTX_SPECIALS(X)

@@ -34,7 +34,7 @@ static void device()
     OK(cudaChooseDevice(&id, &wish));
     OK(cudaDeviceGetPCIBusId(bus, sizeof bus, 0)), OK(cudaDeviceGetByPCIBusId(&same, bus));
     MUST(same == 0);
-    OK(cudaRuntimeGetVersion(&version)), MUST(version >= 13000), OK(cudaDriverGetVersion(&version)), MUST(version >= 13000);
+    OK(cudaRuntimeGetVersion(&version)), MUST(version == CUDART_VERSION), OK(cudaDriverGetVersion(&version)), MUST(version >= CUDART_VERSION);
     OK(cudaDeviceGetLimit(&limit, cudaLimitStackSize)), OK(cudaDeviceSetLimit(cudaLimitStackSize, 2 * limit));
     size_t twice;
     OK(cudaDeviceGetLimit(&twice, cudaLimitStackSize));

