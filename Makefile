@@ -184,6 +184,7 @@ $(OBJECTS)/step12_multigpu/multi.o: step12_multigpu/multi.cu $(OBJECTS)/flags
 	$(SAY) '  nvcc    $<'
 	$(Q)$(CUDA_NVCC) $(NVCC_FLAGS) $(STEP12_NAMES) $(DEPS) -c $< -o $@
 $(PROGRAMS)step12_multigpu/run: $(OBJECTS)/step12_multigpu/multi.o $(MULTI_HARNESS) $(HARNESS) $(EMULATOR) $(BUILD)/link_flags
+	@mkdir -p $(@D)
 	$(Q)$(CUDA_NVCC) $(LINK_FLAGS) -Xcompiler -pthread $(filter %.o,$^) $(EMULATOR_NAME) -lm -ldl -o $@
 step12: $(PROGRAMS)step12_multigpu/run
 	@ln -sfn step12_multigpu $@

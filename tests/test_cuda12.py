@@ -86,6 +86,12 @@ def test_the_steps_run():
         assert done.returncode == 0, step + done.stdout + done.stderr
 
 
+def test_step_12_runs():
+    made("build/cuda12/step12_multigpu/run")
+    done = run(OURS / "step12_multigpu" / "run", "--device", "emulator", "--n", "100003", EMULATOR_DEVICES=3)
+    assert done.returncode == 0 and "on 3 devices" in done.stdout, done.stdout + done.stderr
+
+
 def built(source, *options):
     folder = OURS / "programs"
     folder.mkdir(parents=True, exist_ok=True)
