@@ -83,7 +83,7 @@ GOLDEN = ROOT / "tests" / "hardware" / "ops.test.xz"
 # Under a guard that is off, these write all the same on a GPU, which PTX rules out: ptxas 13.0 (sm_90) compares under the guard, but
 # then converts what the register holds, old or new, to the destination's type with no guard (set), or forgets the guard (testp).
 # The emulator guards them as the manual says. Every other instruction is replayed with its guards.
-GUARD_LOST = re.compile(r"set\.\w+(\.and|\.or|\.xor)?\.(f32\.\w+|f16\.f16|bf16\.bf16|[us]32\.([usb]|f|bf)16) |testp\.")
+GUARD_LOST = re.compile(r"set\.\w+(\.(and|or|xor))?(\.ftz)?\.(f32\.\w+|f16\.f16|bf16\.bf16|[us]32\.([usb]|f|bf)16) |testp\.")
 
 
 # Known since, and not yet run on a GPU: `make golden` there records them.

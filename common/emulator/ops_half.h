@@ -150,7 +150,7 @@ static inline uint32_t narrow_tf(float value, int round, const struct inst *in)
         return bits & 0xffffe000;
     x = relu(x, in);
     if (x != x)
-        return 0x7fffffff;
+        return 0x7fffe000;
     uint32_t sign = signbit(x) ? 0x80000000u : 0;
     if (x - x != 0)
         return sign | 0x7f800000;
