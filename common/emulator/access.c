@@ -4,6 +4,7 @@
 #include "observer.h"
 #include "simd.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Each lane's address in the instruction's space. */
@@ -265,6 +266,44 @@ void access_spread(struct access *a)
     }
 }
 
+void access_fix(struct warp *w)
+{
+    const struct function *f = w->block->grid->function;
+    const uint64_t limit = w->block->grid->shared_bytes;
+    struct access a;
+
+    w->fixed = calloc(f->fixed_count + 1, sizeof *w->fixed);
+    if (!w->fixed)
+        abort();
+    for (uint32_t pc = 0; pc < f->count; pc++) {
+        const struct inst *in = &f->code[pc];
+        struct fixed *fixed = &w->fixed[in->fixed];
+        if (!in->fixed)
+            continue;
+        lane_addresses(w, in, &a);
+        fixed->known = limit >= in->access_bytes && limit <= INT32_MAX;
+        fixed->is_row = in->row != ROW_NONE;
+        for (uint32_t i = 0; i < WARP_SIZE && fixed->known; i++) {
+            fixed->known = a.address[i] <= limit - in->access_bytes && a.address[i] % in->access_bytes == 0;
+            fixed->near[i] = (int32_t)a.address[i];
+            fixed->is_row &= a.address[i] == a.address[0] + i * in->bytes;
+        }
+    }
+}
+
+static bool reach_fixed(struct warp *w, const struct inst *in, struct access *a)
+{
+    const struct fixed *fixed = &w->fixed[in->fixed];
+
+    if (!fixed->known)
+        return false;
+    a->shape = SHAPE_NEAR;
+    a->start = 0;
+    a->host_start = w->block->shared;
+    memcpy(a->near, fixed->near, sizeof a->near);
+    return true;
+}
+
 /* Resolves and checks the addresses. */
 static inline __attribute__((always_inline)) bool access_resolve(struct warp *w, const struct inst *in, uint32_t mask,
                                                                  struct access *a)
@@ -276,7 +315,7 @@ static inline __attribute__((always_inline)) bool access_resolve(struct warp *w,
     a->space = (enum space)in->space;
     a->is_store = in->is_store;
     a->is_atomic = in->is_atomic;
-    if (reach_near(w, in, a))
+    if (in->fixed ? reach_fixed(w, in, a) : reach_near(w, in, a))
         return true;
     a->shape = SHAPE_APART;
     lane_addresses(w, in, a);

@@ -13,7 +13,8 @@ bool access_begin_short(struct warp *warp, const struct inst *in, uint32_t mask,
 bool access_reach(struct warp *warp, const struct inst *in, uint32_t mask, struct access *a);
 bool access_begin_uncounted(struct warp *warp, const struct inst *in, uint32_t mask, struct access *a);
 bool access_watch(struct warp *warp, const struct inst *in, struct access *a); /* the trace and the checks; if warp->watched */
-void access_spread(struct access *a);                                          /* fills in what the short form left out */
+void access_fix(struct warp *warp);   /* once a launch: accesses to shared memory that are the same in every block */
+void access_spread(struct access *a); /* fills in what the short form left out */
 
 /* Where an access usually goes: the block's shared memory, or the array that the instruction reached last. NULL: nobody knows. */
 static inline const struct allocation *access_usual(const struct warp *w, const struct inst *in)
@@ -69,6 +70,15 @@ static inline __attribute__((always_inline)) char *row_in(struct warp *w, const 
     return (char *)((uintptr_t)a->host + (uintptr_t)(start - a->base));
 }
 
+static inline char *fixed_row(struct warp *w, const struct inst *in, uint32_t mask)
+{
+    int32_t start = w->fixed[in->fixed].near[0];
+
+    if (w->counts)
+        count_row(&w->counts[in->number], in, mask, (uint64_t)start);
+    return w->block->shared + start;
+}
+
 /* The usual access, quickly: the lanes are a row in memory, inside the block's shared memory or the array that the instruction
  * reached last, and only counters listen. Returns where lane 0's bytes are or would be. NULL: access_begin knows more. */
 static inline __attribute__((always_inline)) char *access_row(struct warp *w, const struct inst *in, uint32_t mask)
@@ -77,6 +87,8 @@ static inline __attribute__((always_inline)) char *access_row(struct warp *w, co
 
     if (w->watched || !a)
         return NULL;
+    if (in->fixed && w->fixed[in->fixed].known)
+        return w->fixed[in->fixed].is_row ? fixed_row(w, in, mask) : NULL;
     switch (in->row) {
     case ROW_32_4: return row_in(w, in, mask, a, false, 4);
     case ROW_32_8: return row_in(w, in, mask, a, false, 8);

@@ -64,6 +64,7 @@ void block_free(struct block *b)
         free(b->warps[i].bottom.regs);
         free(b->warps[i].local);
         free(b->warps[i].joins);
+        free(b->warps[i].fixed);
     }
     race_block_free(b);
     init_block_free(b);

@@ -144,6 +144,7 @@ struct inst { /* first what the lane functions look at, then what the loop does 
     uint8_t spins;          /* a jump backwards in a loop that may wait for others: enum polling */
     bool for_all;           /* of the run that begins here, lanes that do not take part may be computed too */
     bool is_constant;       /* computed once a launch: runs leave it out (registers.c) */
+    uint32_t fixed;         /* an access to shared memory at the same addresses in every block: its number from 1 on (registers.c) */
     bool is_local;          /* nobody sees what it leaves in lanes that do not take part (registers.c) */
     const struct inst *first; /* of a run that begins here, what runs first */
     warp_fn *warp;
@@ -228,6 +229,7 @@ struct function {
     size_t live_in_count;
     uint32_t *constants; /* pcs of what is computed once a launch, in that order */
     size_t constant_count;
+    uint32_t fixed_count; /* accesses to shared memory at the same addresses in every block */
     uint32_t frame_bytes; /* of the register file */
     struct placed { const struct symbol *symbol; size_t offset; } *shared; /* the shared variables it names */
     size_t shared_count, static_shared, local_bytes;

@@ -290,7 +290,8 @@ static void set_constant(void *context, uint32_t reg)
 }
 
 /* Lane instructions of a kernel that give the same in every block: what they read is constant, and nobody else writes what they
- * write, nor reads it before. They run once a launch, for all lanes, and are only counted after that. */
+ * write, nor reads it before. They run once a launch, for all lanes, and are only counted after that.
+ * Accesses to shared memory at such addresses are looked at once, too. */
 void find_constants(struct function *f)
 {
     uint32_t *writes = zeroed(f->reg_count, sizeof *writes);
@@ -316,6 +317,12 @@ void find_constants(struct function *f)
             in->is_constant = changed = true;
             f->constants[f->constant_count++] = pc;
         }
+    }
+    for (uint32_t pc = 0; f->is_kernel && pc < f->count; pc++) {
+        struct inst *in = &f->code[pc];
+        if (in->op->as == AS_MEMORY && in->space == SPACE_SHARED && !in->wide_base &&
+            (!in->has_base || rows.constant[in->slot[4] / 4]))
+            in->fixed = ++f->fixed_count;
     }
     free(writes);
     free(rows.constant);

@@ -1,6 +1,7 @@
 /* The warp loop: take the running group, run its instructions until the warp stops. Counting is two additions a run of lane
  * instructions; nothing is paid when nobody counts. */
 #define _GNU_SOURCE
+#include "access.h"
 #include "observer.h"
 #include <stdio.h>
 #include <string.h>
@@ -119,6 +120,7 @@ void warp_prepare(struct warp *w)
     w->most_issues = w->block->grid->settings->timeout ? w->block->grid->settings->timeout : UINT64_MAX;
     w->counts = w->block->worker->counts;
     frame_prepare(w, &w->bottom);
+    access_fix(w);
 }
 
 void frame_start(struct warp *w, struct frame *frame, bool new_block, bool moved)

@@ -64,6 +64,13 @@ struct join {
     uint64_t since;
 };
 
+/* Where the lanes of an access to shared memory are in every block, all of them within it. */
+struct fixed {
+    bool known;  /* else some lane would be outside or misaligned */
+    bool is_row; /* lane 0, 1, 2 … stand behind each other */
+    int32_t near[WARP_SIZE];
+};
+
 enum { MOST_GROUPS = 32 };
 
 struct warp { /* first what the loop looks at */
@@ -81,6 +88,7 @@ struct warp { /* first what the loop looks at */
     char *regs;                 /* the running group's activation's rows of the register file */
     char *local;                /* the lanes' stacks, stack_limit bytes each: local memory, and what calls pass */
     size_t stack_limit;
+    struct fixed *fixed;                       /* by inst->fixed */
     struct frame bottom, **free_frames, *made; /* the kernel's own; for each part of its program; all but the kernel's */
     uint32_t present, live;                    /* lanes that exist; those of them that have not exited */
     enum warp_status status;
