@@ -68,5 +68,10 @@ cudaError_t copy_bytes(void *to, const void *from, size_t bytes, enum cudaMemcpy
 
 bool stream_valid(cudaStream_t stream);
 int device_current(void);
+bool device_exists(int device);
+cudaError_t device_allocate(void **out, size_t bytes); /* what cudaMalloc and cudaFree do */
+cudaError_t device_release(void *device);
+void pool_forget(const void *device); /* it is freed: if it came from a pool, the pool has it back */
+void pools_restart(void);             /* cudaDeviceReset's share of cudart_pool.c */
 void device_restart(void); /* cudaDeviceReset's share of cudart_device.c */
 #endif

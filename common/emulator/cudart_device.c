@@ -19,7 +19,7 @@ int device_current(void)
     return current;
 }
 
-static bool device_exists(int device)
+bool device_exists(int device)
 {
     return device >= 0 && device < settings()->devices;
 }
@@ -188,6 +188,7 @@ static cudaError_t reset(void)
     binaries_unload();
     heap_reset();
     memory_each(free_allocation, NULL);
+    pools_restart();
     device_restart();
     front_set_sticky(cudaSuccess);
     return cudaSuccess;

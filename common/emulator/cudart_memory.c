@@ -1,4 +1,4 @@
-/* Memory calls: allocate, free, pin, ask about. Copies and fills are in cudart_copy.c. */
+/* Memory calls: allocate, free, pin, ask about. Copies and fills are in cudart_copy.c, pools in cudart_pool.c. */
 #define _GNU_SOURCE
 #include "checks.h"
 #include "cudart.h"
@@ -38,7 +38,18 @@ static cudaError_t release(void *pointer, bool host)
     if (!found || found->name || (found->kind == MEMORY_PINNED) != host || found->kind > MEMORY_MANAGED)
         return cudaErrorInvalidValue;
     init_forget(pointer);
+    pool_forget(pointer);
     return memory_free(pointer) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t device_allocate(void **out, size_t bytes)
+{
+    return allocate(out, bytes, MEMORY_DEVICE);
+}
+
+cudaError_t device_release(void *device)
+{
+    return release(device, false);
 }
 
 cudaError_t cudaMalloc(void **device, size_t bytes)
@@ -46,19 +57,9 @@ cudaError_t cudaMalloc(void **device, size_t bytes)
     return bytes == 0 && device ? QUERY(allocate(device, 0, MEMORY_DEVICE)) : CALL(allocate(device, bytes, MEMORY_DEVICE));
 }
 
-cudaError_t cudaMallocAsync(void **device, size_t bytes, cudaStream_t stream)
-{
-    return CALL(stream_valid(stream) ? allocate(device, bytes, MEMORY_DEVICE) : cudaErrorInvalidResourceHandle);
-}
-
 cudaError_t cudaFree(void *device)
 {
     return front_synchronised(CALL(release(device, false)));
-}
-
-cudaError_t cudaFreeAsync(void *device, cudaStream_t stream)
-{
-    return CALL(stream_valid(stream) ? release(device, false) : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaMallocManaged(void **device, size_t bytes, unsigned flags)
@@ -284,7 +285,5 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *device, size_t b
     return CALL(managed ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-PER_THREAD(cudaMallocAsync, _ptsz)
-PER_THREAD(cudaFreeAsync, _ptsz)
 PER_THREAD(cudaMemPrefetchAsync, _ptsz)
 PER_THREAD(cudaStreamAttachMemAsync, _ptsz)
