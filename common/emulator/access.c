@@ -322,17 +322,29 @@ static inline __attribute__((always_inline)) bool access_resolve(struct warp *w,
     return reach(w, in, a, warp_lanes(w, mask, &others));
 }
 
-/* Of addresses in one space. */
-static bool watch_space(struct warp *w, const struct inst *in, struct access *a)
+static bool check_space(struct warp *w, const struct inst *in, const struct access *a)
 {
-    access_spread(a);
-    if (w->traced)
-        trace_access(w, in, a);
     if ((w->block->shared_written || w->block->race) && !copy_untouched(w, in, a))
         return false;
     if (w->block->shared_written && (a->is_store || in->op->as != AS_MBARRIER) && !init_access(w, in, a))
         return false; /* whether there is a barrier, ops_async.c knows */
     return !w->block->race || race_access(w, in, a);
+}
+
+/* Of addresses in one space. */
+static bool watch_space(struct warp *w, const struct inst *in, struct access *a)
+{
+    struct access read;
+    uint32_t bytes_read;
+
+    access_spread(a);
+    if (w->traced)
+        trace_access(w, in, a);
+    if (!in->unread || a->bytes > 32 || !(bytes_read = ~in->unread & (uint32_t)((UINT64_C(1) << a->bytes) - 1)))
+        return check_space(w, in, a);
+    read = *a;
+    read.bytes = 32 - (unsigned)__builtin_clz(bytes_read); /* those at the end are nobody's business */
+    return check_space(w, in, &read);
 }
 
 __attribute__((noinline)) bool access_watch(struct warp *w, const struct inst *in, struct access *a)

@@ -82,11 +82,11 @@ static void set_bits(uint8_t *bits, uint64_t from, uint64_t count)
         bits[from / 8] |= (uint8_t)(1u << from % 8);
 }
 
-/* The first of the bytes that is not written, or `count`. */
-static unsigned first_clear(const uint8_t *bits, uint64_t from, unsigned count)
+/* The first of the bytes that is not written and that somebody reads, or `count`. */
+static unsigned first_clear(const uint8_t *bits, uint64_t from, unsigned count, uint32_t unread)
 {
     for (unsigned i = 0; i < count; i++)
-        if (!(bits[(from + i) / 8] >> (from + i) % 8 & 1))
+        if (!(bits[(from + i) / 8] >> (from + i) % 8 & 1) && !(i < 32 && unread >> i & 1))
             return i;
     return count;
 }
@@ -123,9 +123,22 @@ void init_block_free(struct block *b)
     free(b->shared_written);
 }
 
+/* An `and` that clears one bit and gives nothing back: it makes that bit, whatever the others are. So the warps of a block make the
+ * barrier of a cooperative group's tile. */
+static bool clears_one_bit(struct warp *w, const struct inst *in, int lane)
+{
+    uint64_t cleared;
+
+    if (in->op != &ops[OP_red_and] && (in->op != &ops[OP_atom_and] || !in->result_unused))
+        return false;
+    cleared = in->bytes == 8 ? ~warp_row64(w, in->slot[2])[lane] : (uint32_t)~warp_row32(w, in->slot[2])[lane];
+    return cleared && !(cleared & (cleared - 1));
+}
+
 bool init_access(struct warp *w, const struct inst *in, const struct access *a)
 {
     bool reads = !a->is_store || a->is_atomic, writes = a->is_store || a->is_atomic;
+    uint32_t unread = writes ? 0 : in->unread;
 
     if (a->space != SPACE_SHARED && a->space != SPACE_GLOBAL)
         return true;
@@ -134,14 +147,15 @@ bool init_access(struct warp *w, const struct inst *in, const struct access *a)
         struct watched *watched = a->space == SPACE_GLOBAL ? find(a->address[lane]) : NULL;
         uint8_t *bits = a->space == SPACE_SHARED ? w->block->shared_written : watched ? watched->bits : NULL;
         uint64_t from = a->address[lane] - (watched ? watched->base : 0);
+        unsigned clear;
         if (!bits)
             continue;
-        if (reads && first_clear(bits, from, a->bytes) < a->bytes) {
+        if (reads && (clear = first_clear(bits, from, a->bytes, unread)) < a->bytes && !clears_one_bit(w, in, lane)) {
             warp_fault(w, in, lane, FINDING | 719,
                        a->space == SPACE_SHARED ? "let a thread write it first, and a barrier stand between"
                                                 : "fill it first: cudaMemcpy, cudaMemset, or a store before this",
                        "uninitialised %s memory: a load of %u bytes at 0x%llx, and nothing wrote byte %u of them",
-                       space_names[a->space], a->bytes, (unsigned long long)a->address[lane], first_clear(bits, from, a->bytes));
+                       space_names[a->space], a->bytes, (unsigned long long)a->address[lane], clear);
             return false;
         }
         if (writes)

@@ -168,6 +168,7 @@ struct inst { /* first what the lane functions look at, then what the loop does 
     uint8_t saturate;       /* 0, into [0, 1], or negative to 0 */
     uint8_t wide;           /* bits: operands (0 is the destination) whose register is wider than the type (cvt allows it) */
     uint8_t lane_bytes0;    /* of a wide destination's register */
+    uint32_t unread;        /* a load: a bit for each of its bytes whose value reaches no other instruction */
     const char *opcode;     /* as written, e.g. "ld.global.v4.u32" */
     const struct op *op;
     const struct variant *variant;

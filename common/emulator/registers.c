@@ -343,20 +343,61 @@ static bool order_shows(const struct inst *in)
     return false;
 }
 
-/* Atomics whose old value nobody reads, and whether blocks talk to each other in an order that shows. */
+/* What is read of each register: the times in all, and those that look at more than its low half. */
+struct reads {
+    uint32_t *whole, *high;
+};
+
+static bool only_low_half(const struct inst *in, int operand)
+{
+    if (in->op == &ops[OP_cvt_ii]) /* cvt.u32.u64 */
+        return type_bytes[in->variant->types[1]] == 8 && type_bytes[in->variant->types[0]] < 8;
+    return in->op == &ops[OP_st] && operand > 0; /* copied on */
+}
+
+static void count_reads(struct function *f, struct reads *reads)
+{
+    for (uint32_t pc = 0; pc < f->count; pc++)
+        for (int k = destinations(&f->code[pc]); k < f->code[pc].operand_count; k++) {
+            visit_operand(&f->code[pc].operands[k], count_visit, reads->whole);
+            if (!only_low_half(&f->code[pc], k))
+                visit_operand(&f->code[pc].operands[k], count_visit, reads->high);
+        }
+}
+
+/* Bytes that a load brings and nobody looks at: nvcc widens three elements to four where the place allows it, and 8 bytes may be a
+ * member of 4 and the padding behind it. */
+static uint32_t unread_bytes(const struct inst *in, const struct reads *reads)
+{
+    const struct operand *d = &in->operands[0];
+    uint32_t unread = 0, element = (uint32_t)((UINT64_C(1) << in->bytes) - 1);
+
+    if (in->op->as != AS_MEMORY || in->is_store)
+        return 0;
+    for (unsigned k = 0; k < in->vector; k++) {
+        const struct operand *part = d->kind == OPERAND_VECTOR ? &d->parts[k] : d;
+        if (part->kind == OPERAND_DISCARD || (part->kind == OPERAND_REGISTER && !reads->whole[part->index]))
+            unread |= element << k * in->bytes;
+        else if (in->bytes == 8 && part->kind == OPERAND_REGISTER && !reads->high[part->index])
+            unread |= 0xf0u << k * in->bytes;
+    }
+    return unread;
+}
+
+/* Loads and atomics of whose result something is not read, and whether blocks talk to each other in an order that shows. */
 void find_communication(struct function *f)
 {
-    uint32_t *reads = zeroed(f->reg_count, sizeof *reads);
+    struct reads reads = {zeroed(f->reg_count, sizeof(uint32_t)), zeroed(f->reg_count, sizeof(uint32_t))};
 
-    for (uint32_t pc = 0; pc < f->count; pc++)
-        visit_sources(&f->code[pc], count_visit, reads);
+    count_reads(f, &reads);
     for (uint32_t pc = 0; pc < f->count; pc++) {
         struct inst *in = &f->code[pc];
         bool beyond_block = in->space != SPACE_SHARED && in->space != SPACE_LOCAL;
+        in->unread = unread_bytes(in, &reads);
         if (in->op->as == AS_ATOMIC) {
             const struct operand *d = &in->operands[0];
             bool returns = in->op->signature[0] == 'd' || in->op->signature[0] == 'V';
-            in->result_unused = !returns || d->kind == OPERAND_DISCARD || (d->kind == OPERAND_REGISTER && !reads[d->index]);
+            in->result_unused = !returns || d->kind == OPERAND_DISCARD || (d->kind == OPERAND_REGISTER && !reads.whole[d->index]);
             f->communicates |= beyond_block && (!in->result_unused || order_shows(in));
         }
         f->communicates |=
@@ -364,7 +405,8 @@ void find_communication(struct function *f)
         f->communicates |= in->op == &ops[OP_membar] || in->op == &ops[OP_fence];
         f->communicates |= in->call && in->call->builtin && builtin_communicates(in->call->builtin);
     }
-    free(reads);
+    free(reads.whole);
+    free(reads.high);
 }
 
 /* Does what stands in register `from` reach register `to`, as it is? */
