@@ -120,6 +120,7 @@ help:
 	@echo 'make validate         the exact counters beside those of ncu, on a GPU; CSV=file keeps them'
 	@echo 'make sanitizer-table  what compute-sanitizer says of the faults in tests/faults, on a GPU; CSV=file keeps it elsewhere'
 	@echo 'make test-slow        the tests that take minutes'
+	@echo 'make outside          CUB, Thrust and cooperative groups on the emulator; SAMPLES=folder: a checkout of cuda-samples too'
 	@echo 'make accept           write the expected error messages of tests/errors anew'
 	@echo 'make coverage         how many lines of the emulator the tests reach, file by file'
 	@echo 'make fuzz             look for PTX and fatbinaries that the emulator cannot take; FUZZ_SECONDS=600 each'
@@ -347,6 +348,13 @@ validate: emulator
 sanitizer-table:
 	@python3 tests/faults/sanitizer.py --nvcc '$(CUDA_NVCC)' $(if $(CSV),--csv $(CSV))
 .PHONY: sanitizer-table
+# Programs from outside: what tests/outside.py lists of NVIDIA's cuda-samples, from a checkout (SAMPLES=FOLDER), and our calls of the
+# toolkit's CUB, Thrust and cooperative groups. Prints the table of docs/emulator.md; OUTSIDE=--help says what else it takes.
+SAMPLES ?=
+OUTSIDE ?=
+outside: $(EMULATOR)
+	@python3 tests/outside.py --nvcc '$(CUDA_NVCC)' $(if $(SAMPLES),--samples '$(strip $(SAMPLES))') $(OUTSIDE)
+.PHONY: outside
 plot:
 	@python=$$($(SETUP) python matplotlib) && \
 	    $$python plots/plot.py --out $(BUILD)/pictures $(wildcard $(BUILD)/run.csv) $(wildcard plots/recorded/*.csv) && \
