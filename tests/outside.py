@@ -44,6 +44,7 @@ DEVICES = {"simpleP2P": 2, "streamOrderedAllocationP2P": 2, "simpleMultiGPU": 2,
 GRAPHS = "The emulator has no cuda"
 LINKED = "no PTX"
 WAITS = "the kernel never ends"
+TOO_LONG = ["simpleAttributes"]  # 65535 blocks that read at random all over 240 MB: not done in 600 s on a loaded machine
 WAIVES = "p2p capable|Peer to Peer access is not available"
 LACKING = {"CUDA graphs": (GRAPHS, "graphConditionalNodes graphMemoryFootprint graphMemoryNodes jacobiCudaGraphs simpleCudaGraphs cudaGraphsPerfScaling".split()),
            "kernels launched by kernels (dynamic parallelism)":
@@ -173,7 +174,7 @@ def run_samples(options, table, wanted):
             if not right and not says:
                 table.unexpected.append(name)
         else:
-            table.row(label, right, text, seconds)
+            table.row(label, right, text, seconds, expected=right if name in TOO_LONG and status == "time" else True)
 
 
 def run_own(options, table, wanted):
