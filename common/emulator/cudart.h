@@ -73,5 +73,5 @@ cudaError_t device_allocate(void **out, size_t bytes); /* what cudaMalloc and cu
 cudaError_t device_release(void *device);
 void pool_forget(const void *device); /* it is freed: if it came from a pool, the pool has it back */
 void pools_restart(void);             /* cudaDeviceReset's share of cudart_pool.c */
-void device_restart(void); /* cudaDeviceReset's share of cudart_device.c */
+void device_restart(void);            /* cudaDeviceReset's share of cudart_device.c */
 #endif
