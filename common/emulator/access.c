@@ -130,7 +130,7 @@ static bool reach_local(struct warp *w, const struct inst *in, struct access *a)
 
 static bool reach_global(struct warp *w, const struct inst *in, struct access *a, const struct lanes *lanes)
 {
-    const struct allocation **last = &w->block->worker->last_reached[in->number];
+    const struct allocation **last = &w->block->worker->reached[in->number].allocation;
     const struct allocation *found = *last;
     uint32_t bad = a->mask;
 

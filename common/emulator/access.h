@@ -20,7 +20,7 @@ void access_spread(struct access *a); /* fills in what the short form left out *
 static inline const struct allocation *access_usual(const struct warp *w, const struct inst *in)
 {
     return in->space == SPACE_SHARED                                 ? &w->block->all_shared
-           : in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC ? w->block->worker->last_reached[in->number]
+           : in->space == SPACE_GLOBAL || in->space == SPACE_GENERIC ? w->block->worker->reached[in->number].allocation
                                                                      : NULL;
 }
 
@@ -51,12 +51,25 @@ static inline __attribute__((always_inline)) bool is_row64(const uint64_t *base,
     return !(~signs_of_64(same) & mask);
 }
 
+/* A grid-stride loop comes back to memory too far on for the processor to foresee: whoever went so far goes on by as much. */
+static inline void access_foresee(struct warp *w, const struct inst *in, const char *row, uint32_t bytes)
+{
+    enum { AHEAD = 4, CACHE_LINE = 64 };
+    struct reached *reached = &w->block->worker->reached[in->number];
+    uintptr_t next = (uintptr_t)row + AHEAD * ((uintptr_t)row - (uintptr_t)reached->row);
+
+    reached->row = row;
+    for (uint32_t at = 0; at < bytes * WARP_SIZE; at += CACHE_LINE)
+        __builtin_prefetch((const void *)(next + at));
+}
+
 /* `wide` and `bytes` are constants where this is called. */
 static inline __attribute__((always_inline)) char *row_in(struct warp *w, const struct inst *in, uint32_t mask,
                                                           const struct allocation *a, bool wide, uint32_t bytes)
 {
     uint32_t first = (uint32_t)__builtin_ctz(mask), behind = WARP_SIZE - (uint32_t)__builtin_clz(mask);
     uint64_t offset = (uint64_t)in->offset, span = bytes * (behind - first), start;
+    char *row;
 
     if (wide ? !is_row64(warp_row64(w, in->slot[4]), first, mask, bytes)
              : !is_row32(warp_row32(w, in->slot[4]), first, mask, bytes))
@@ -67,7 +80,10 @@ static inline __attribute__((always_inline)) char *row_in(struct warp *w, const 
     start -= first * bytes;
     if (w->counts)
         count_row(&w->counts[in->number], in, mask, start);
-    return (char *)((uintptr_t)a->host + (uintptr_t)(start - a->base));
+    row = (char *)((uintptr_t)a->host + (uintptr_t)(start - a->base));
+    if (wide)
+        access_foresee(w, in, row, bytes);
+    return row;
 }
 
 static inline char *fixed_row(struct warp *w, const struct inst *in, uint32_t mask)

@@ -139,7 +139,7 @@ int warp_free(struct warp *w, const struct inst *in, uint32_t mask)
         if (grid->settings->checks & CHECK_INIT)
             init_forget((void *)(uintptr_t)address);
         memory_free((void *)(uintptr_t)address);
-        memset(w->block->worker->last_reached, 0, grid->function->count * sizeof *w->block->worker->last_reached);
+        memset(w->block->worker->reached, 0, grid->function->count * sizeof *w->block->worker->reached);
     }
     return WARP_NEXT;
 }

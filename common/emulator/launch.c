@@ -59,10 +59,10 @@ static char *pack_parameters(const struct function *f, void **arguments)
 static bool worker_start(struct worker *worker, struct grid *grid)
 {
     *worker = (struct worker){.grid = grid};
-    worker->last_reached = calloc(grid->function->count, sizeof *worker->last_reached);
+    worker->reached = calloc(grid->function->count, sizeof *worker->reached);
     if (grid->settings->count)
         worker->counts = calloc(grid->function->count, sizeof *worker->counts);
-    return worker->last_reached && (worker->counts || !grid->settings->count);
+    return worker->reached && (worker->counts || !grid->settings->count);
 }
 
 static uint64_t scheduled(const struct grid *grid, uint64_t number)
@@ -209,7 +209,7 @@ static int run(struct grid *grid)
     for (int i = 0; workers && i < count; i++) {
         spent.issued += workers[i].issued;
         free(workers[i].counts);
-        free(workers[i].last_reached);
+        free(workers[i].reached);
     }
     free(workers);
     if (ready && grid->fault.set)

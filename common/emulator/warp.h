@@ -142,13 +142,19 @@ struct inst_counts {
     uint64_t shared_requests, shared_lanes, wavefronts, fewest_wavefronts;
 };
 
+/* Where an instruction reached global memory last. */
+struct reached {
+    const struct allocation *allocation;
+    const char *row; /* the host's bytes of lane 0, if the lanes were a row */
+};
+
 /* One host thread that runs blocks. */
 struct worker {
     struct grid *grid;
-    uint64_t issued;                        /* warp instructions of the blocks that have ended */
-    struct inst_counts *counts;             /* one an instruction, or NULL when nobody counts */
-    const struct allocation **last_reached; /* one an instruction: the allocation it reached last */
-    struct printed *printed;                /* by its blocks */
+    uint64_t issued;            /* warp instructions of the blocks that have ended */
+    struct inst_counts *counts; /* one an instruction, or NULL when nobody counts */
+    struct reached *reached;    /* one an instruction */
+    struct printed *printed;    /* by its blocks */
     pthread_t thread;
 };
 
