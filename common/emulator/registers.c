@@ -369,7 +369,7 @@ static void count_reads(struct function *f, struct reads *reads)
  * member of 4 and the padding behind it. */
 static uint32_t unread_bytes(const struct inst *in, const struct reads *reads)
 {
-    const struct operand *d = &in->operands[0];
+    const struct operand *d = in->operands; /* an instruction of another kind may have none */
     uint32_t unread = 0, element = (uint32_t)((UINT64_C(1) << in->bytes) - 1);
 
     if (in->op->as != AS_MEMORY || in->is_store)
