@@ -209,21 +209,34 @@ static cudaError_t place_has_pools(const struct cudaMemLocation *place, enum cud
     return cudaSuccess;
 }
 
-#define AT_PLACE(place, type, call) CALL(place_has_pools(place, type) == cudaSuccess ? (call) : place_has_pools(place, type))
+static cudaError_t tell_pool_at(cudaMemPool_t *pool, const struct cudaMemLocation *place, enum cudaMemAllocationType type,
+                                cudaMemPool_t (*which)(int))
+{
+    cudaError_t error = place_has_pools(place, type);
+
+    return error ? error : tell_pool(pool, place->id, which);
+}
+
+static cudaError_t set_pool_at(const struct cudaMemLocation *place, enum cudaMemAllocationType type, cudaMemPool_t pool)
+{
+    cudaError_t error = place_has_pools(place, type);
+
+    return error ? error : set_pool(place->id, pool);
+}
 
 cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *pool, struct cudaMemLocation *place, enum cudaMemAllocationType type)
 {
-    return AT_PLACE(place, type, tell_pool(pool, place->id, default_pool));
+    return CALL(tell_pool_at(pool, place, type, default_pool));
 }
 
 cudaError_t cudaMemGetMemPool(cudaMemPool_t *pool, struct cudaMemLocation *place, enum cudaMemAllocationType type)
 {
-    return AT_PLACE(place, type, tell_pool(pool, place->id, current_pool));
+    return CALL(tell_pool_at(pool, place, type, current_pool));
 }
 
 cudaError_t cudaMemSetMemPool(struct cudaMemLocation *place, enum cudaMemAllocationType type, cudaMemPool_t pool)
 {
-    return AT_PLACE(place, type, set_pool(place->id, pool));
+    return CALL(set_pool_at(place, type, pool));
 }
 #endif
 

@@ -289,9 +289,19 @@ static void set_constant(void *context, uint32_t reg)
     rows->constant[rows->f->regs[reg].slot / 4] = true;
 }
 
+/* Accesses of a kernel to shared memory at addresses that are the same in every block: access.c looks at them once a launch. */
+static void number_fixed(struct function *f, const bool *constant)
+{
+    for (uint32_t pc = 0; f->is_kernel && pc < f->count; pc++) {
+        struct inst *in = &f->code[pc];
+        bool stays = !in->has_base || (!in->wide_base && constant[in->slot[4] / 4]);
+        if (in->op->as == AS_MEMORY && in->space == SPACE_SHARED && stays)
+            in->fixed = ++f->fixed_count;
+    }
+}
+
 /* Lane instructions of a kernel that give the same in every block: what they read is constant, and nobody else writes what they
- * write, nor reads it before. They run once a launch, for all lanes, and are only counted after that.
- * Accesses to shared memory at such addresses are looked at once, too. */
+ * write, nor reads it before. They run once a launch, for all lanes, and are only counted after that. */
 void find_constants(struct function *f)
 {
     uint32_t *writes = zeroed(f->reg_count, sizeof *writes);
@@ -318,12 +328,7 @@ void find_constants(struct function *f)
             f->constants[f->constant_count++] = pc;
         }
     }
-    for (uint32_t pc = 0; f->is_kernel && pc < f->count; pc++) {
-        struct inst *in = &f->code[pc];
-        if (in->op->as == AS_MEMORY && in->space == SPACE_SHARED && !in->wide_base &&
-            (!in->has_base || rows.constant[in->slot[4] / 4]))
-            in->fixed = ++f->fixed_count;
-    }
+    number_fixed(f, rows.constant);
     free(writes);
     free(rows.constant);
 }
