@@ -309,9 +309,10 @@ fuzz: $(FUZZ_TARGETS) fuzz-seeds
 	        -dict=$(FUZZ)/seeds/dictionary -artifact_prefix=$(FUZZ)/found_$${target}_ \
 	        $(FUZZ)/corpus/$$target $(FUZZ)/seeds/$$target $$(ls -d tests/fuzz/$$target 2>/dev/null) || exit 1; \
 	done
-# Only where the compilers can: tests/test_fuzz.py says what it skipped.
+# Only where the compilers can: tests/test_fuzz.py says what it skipped. The emulator comes first: a make inside this one would write
+# the same objects at the same time.
 can_link = echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return !d && n; }' | $(1) -x c - -o $(FUZZ)/can_link 2>/dev/null
-fuzz-programs:
+fuzz-programs: $(EMULATOR)
 	@mkdir -p $(FUZZ)
 	+$(Q)if $(call can_link,$(CC) -fsanitize=address$(comma)undefined -shared -fPIC); then $(MAKE) --no-print-directory $(FUZZ_REPLAYS); fi
 	+$(Q)if $(call can_link,$(FUZZ_CC) -fsanitize=address$(comma)undefined$(comma)fuzzer); then $(MAKE) --no-print-directory $(FUZZ_TARGETS); fi
