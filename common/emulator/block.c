@@ -139,10 +139,11 @@ static void release(struct block *b, uint8_t id)
 
     if (b->race)
         race_barrier(b, id);
-    for (struct warp *w = b->warps; w < b->warps + b->warp_count; w++) {
-        if (w->all_wait && w->all_wait->barrier == id) {
-            release_group(w, w->all_wait, barrier);
-            w->now = w->all_wait; /* its lanes and its frame are what they were */
+    for (struct warp *w = b->warps, *end = w + b->warp_count; w < end; w++) {
+        struct group *all = w->all_wait;
+        if (all && all->barrier == id) {
+            release_group(w, all, barrier);
+            w->now = all; /* its lanes and its frame are what they were */
             w->spins = 0;
             w->all_wait = NULL;
             continue;
@@ -211,23 +212,17 @@ enum block_result block_run(struct block *b)
     bool in_order = b->grid->settings->schedule == SCHEDULE_ORDERED;
 
     for (;;) {
-        bool yielded = false, waiting = false;
+        unsigned statuses;
         if (!in_order)
             order_warps(b, order);
-        for (unsigned i = 0; i < b->warp_count; i++) {
-            struct warp *w = &b->warps[in_order ? i : order[i]];
-            if (w->status == STATUS_READY || w->status == STATUS_YIELDED)
-                warp_run(w);
-            if (w->status == STATUS_FAULT)
-                return BLOCK_FAULT;
-            yielded |= w->status == STATUS_YIELDED;
-            waiting |= w->status == STATUS_WAITING;
-        }
-        if (waiting && open_barriers(b))
+        statuses = warps_run(b, in_order ? NULL : order);
+        if (statuses & 1u << STATUS_FAULT)
+            return BLOCK_FAULT;
+        if (statuses & 1u << STATUS_WAITING && open_barriers(b))
             continue;
-        if (yielded)
+        if (statuses & 1u << STATUS_YIELDED)
             return BLOCK_YIELDED;
-        if (!waiting) {
+        if (!(statuses & 1u << STATUS_WAITING)) {
             for (unsigned i = 0; i < b->warp_count; i++)
                 b->worker->issued += b->warps[i].issued;
             return BLOCK_DONE;

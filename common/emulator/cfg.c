@@ -1,6 +1,7 @@
 /* Control flow of a decoded function: basic blocks, immediate post-dominators, and what the executor needs from them: where the
  * lanes of a branch meet (reconv_pc), runs of lane instructions, loops that poll memory. */
 #include "cfg.h"
+#include "device.h"
 #include "ops.h"
 #include <stdlib.h>
 #include <string.h>
@@ -220,15 +221,25 @@ static bool ends_run(const struct graph *g, uint32_t pc)
     return pc + 1 == g->f->count || g->block_of[pc + 1] != g->block_of[pc] || g->f->code[pc + 1].step != STEP_LANES;
 }
 
+/* Of all the live threads of the block, and always the same. */
+static bool is_plain_barrier(const struct inst *in)
+{
+    return in->op->warp == warp_barrier && in->operand_count == 1 && in->operands[0].kind == OPERAND_IMMEDIATE &&
+           (uint64_t)in->operands[0].value < DEVICE_BLOCK_BARRIERS && !is_guarded(in);
+}
+
 static void mark_steps(struct graph *g)
 {
     for (uint32_t pc = 0; pc < g->f->count; pc++) {
         struct inst *in = &g->f->code[pc];
         in->number = pc;
         in->step = in->full                              ? is_guarded(in) ? STEP_GUARDED : STEP_LANES
+                   : is_plain_barrier(in)                ? STEP_BARRIER
                    : in->op != &ops[OP_bra] || in->spins ? STEP_WARP
                    : in->target <= pc                    ? STEP_LOOP
                                                          : STEP_BRANCH;
+        if (in->step == STEP_BARRIER)
+            in->barrier = (uint8_t)in->operands[0].value;
     }
 }
 

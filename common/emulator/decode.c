@@ -487,6 +487,7 @@ static void decode_lane_row(struct decoder *d)
     in->slot[0] = destination_slot(d, &in->operands[0], (enum type)types[0]);
     for (int k = 1; k < count; k++)
         in->slot[k] = source_slot(d, &in->operands[k], (enum type)types[k], k);
+    in->one_amount = count == 3 && in->operands[2].kind == OPERAND_IMMEDIATE;
     if (in->op->kind == ROW_CARRY)
         in->slot[5] = SLOT_CARRY;
     if (combined)

@@ -40,6 +40,7 @@ const char *const space_names[] = {"generic", "global", "shared", "local", "cons
 #define CARRY3(...)
 #define CHOOSE(...)
 #define DIVISION(...)
+#define SHIFT(...)
 #define RECODE(...)
 #define PREDICATE1(...)
 #define PREDICATE2(...)
@@ -60,6 +61,7 @@ const char *const space_names[] = {"generic", "global", "shared", "local", "cons
 #define CARRY2(id, mnemonic, ...) [OP_##id] = {mnemonic, ROW_CARRY, 0, AS_OTHER, "000", 0, NULL},
 #define CARRY3(id, mnemonic, ...) [OP_##id] = {mnemonic, ROW_CARRY, 0, AS_OTHER, "0000", 0, NULL},
 #define DIVISION(id, mnemonic, ...) LANE(id, mnemonic, 0, AS_DIVISION, "000")
+#define SHIFT(id, mnemonic, ...) LANE(id, mnemonic, 0, AS_OTHER, "000")
 #define CHOOSE(id, mnemonic, types, kc, allow, ...) LANE(id, mnemonic, allow, AS_OTHER, "0000")
 #define RECODE(id, mnemonic, d, s, kd, ka, kb, allow, ...) LANE(id, mnemonic, allow, AS_OTHER, "000")
 #define PREDICATE1(id, mnemonic, ...) LANE(id, mnemonic, 0, AS_OTHER, "00")

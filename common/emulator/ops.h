@@ -31,6 +31,7 @@ enum op_id {
 #define CARRY3(id, ...) OP_##id,
 #define CHOOSE(id, ...) OP_##id,
 #define DIVISION(id, ...) OP_##id,
+#define SHIFT(id, ...) OP_##id,
 #define RECODE(id, ...) OP_##id,
 #define PREDICATE1(id, ...) OP_##id,
 #define PREDICATE2(id, ...) OP_##id,
@@ -88,4 +89,5 @@ void ops_modify(struct inst *in, struct function *function);
 warp_fn warp_return;
 /* ops_control.c: the running group goes on behind the instruction, and others run first. */
 warp_fn warp_yield;
+warp_fn warp_barrier; /* bar.sync */
 #endif

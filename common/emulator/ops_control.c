@@ -125,7 +125,7 @@ static __attribute__((noinline)) struct barrier *barrier_fault(struct warp *w, c
 {
     if (in->slot[3] && (threads == 0 || threads % WARP_SIZE || threads > DEVICE_BLOCK_THREADS))
         warp_fault(w, in, lane, 715, "a barrier's thread count is a multiple of 32", "barrier for %u threads", threads);
-    else if (id >= BARRIERS)
+    else if (id >= DEVICE_BLOCK_BARRIERS)
         warp_fault(w, in, lane, 715, "a block has barriers 0 to 15", "barrier %u does not exist", id);
     else
         warp_fault(w, in, lane, FINDING | 719,
@@ -146,9 +146,9 @@ static inline __attribute__((always_inline)) struct barrier *barrier_reached(str
     if (in->slot[3]) {
         threads = warp_row32(w, in->slot[3])[lane];
         if (threads == 0 || threads % WARP_SIZE || threads > DEVICE_BLOCK_THREADS)
-            id = BARRIERS;
+            id = DEVICE_BLOCK_BARRIERS;
     }
-    if (id >= BARRIERS)
+    if (id >= DEVICE_BLOCK_BARRIERS)
         return barrier_fault(w, in, lane, id, threads);
     barrier = &block->barriers[id];
     if (barrier->threads_here == 0) {
@@ -173,22 +173,12 @@ static __attribute__((noinline)) void part_at_barrier(struct warp *w, uint32_t m
 int warp_barrier(struct warp *w, const struct inst *in, uint32_t mask)
 {
     struct barrier *barrier = barrier_reached(w, in, mask);
-    struct group *now = w->now;
 
     if (!barrier)
         return WARP_STOP;
-    if (mask != now->mask)
+    if (mask != w->now->mask)
         part_at_barrier(w, mask);
-    barrier->threads_here += (uint32_t)__builtin_popcount(mask);
-    now->state = GROUP_AT_BARRIER;
-    now->barrier = (uint8_t)(barrier - w->block->barriers);
-    now->since = w->turn++;
-    if (mask != w->live)
-        return after_group(w);
-    w->all_wait = now;
-    w->now = NULL;
-    w->status = STATUS_WAITING;
-    return WARP_STOP;
+    return barrier_wait(w, (uint8_t)(barrier - w->block->barriers), mask) ? WARP_STOP : after_group(w);
 }
 
 int warp_barrier_arrive(struct warp *w, const struct inst *in, uint32_t mask)

@@ -199,7 +199,7 @@ static inline int no_shift(const void *row) { return -1; }
 static inline double no_reciprocal(const void *row) { return 0; }
 static inline double double_s32(int32_t x) { return x; }
 static inline double double_any(uint64_t x) { return 0; }
-#define SHIFT(row) _Generic((T)0, uint32_t: shift_u32, default: no_shift)(row) /* -1: no power of two for all */
+#define POWER_OF_TWO(row) _Generic((T)0, uint32_t: shift_u32, default: no_shift)(row) /* -1: no power of two for all */
 #define RECIPROCAL(row) _Generic((T)0, uint32_t: reciprocal_u32, int32_t: reciprocal_s32, default: no_reciprocal)(row)
 #define TIMES(a, reciprocal) (T)(int32_t)(_Generic((T)0, uint32_t: double_of, int32_t: double_s32, default: double_any)(a) * (reciprocal))
 
@@ -469,7 +469,7 @@ static inline uint32_t nth_set_bit(uint32_t x, uint32_t base, int32_t n)
     static void id##_##t(char *regs, const struct inst *in)                                                                      \
     {                                                                                                                            \
         TYPEDEFS(t) SLOT(t) *d = (SLOT(t) *)(regs + in->slot[0]);                                                                \
-        POINT(t, a, 1) POINT(t, b, 2) const int shift = SHIFT(row_b);                                                            \
+        POINT(t, a, 1) POINT(t, b, 2) const int shift = POWER_OF_TWO(row_b);                                                     \
         if (shift >= 0) {                                                                                                        \
             DIVISION_LANES(t, (T)(a >> shift), __VA_ARGS__)                                                                      \
             return;                                                                                                              \
@@ -479,6 +479,20 @@ static inline uint32_t nth_set_bit(uint32_t x, uint32_t base, int32_t n)
             DIVISION_LANES(t, TIMES(a, reciprocal), __VA_ARGS__)                                                                 \
         else                                                                                                                     \
             id##_##t##_each(regs, in);                                                                                           \
+    }
+
+/* A shift: all lanes by one amount that stands in the program, or each by its own. */
+#define SHIFT_FUNCTIONS(t, id, ...)                                                                                              \
+    LANE_FUNCTIONS(id##_##t##_each, TYPEDEFS(t), t, t, u32, none, none, __VA_ARGS__)                                             \
+    static void id##_##t(char *regs, const struct inst *in)                                                                      \
+    {                                                                                                                            \
+        TYPEDEFS(t) SLOT(t) *d = (SLOT(t) *)(regs + in->slot[0]);                                                                \
+        const uint32_t b = *(const uint32_t *)(regs + in->slot[2]);                                                              \
+        if (!in->one_amount) {                                                                                                   \
+            id##_##t##_each(regs, in);                                                                                           \
+            return;                                                                                                              \
+        }                                                                                                                        \
+        POINT(t, a, 1) EACH(32) { READ(t, a) d[i] = STORED(t, __VA_ARGS__); }                                                    \
     }
 
 /* A carry row: `total` is as wide as two registers. Its low half is the result; the bit above is the lane's carry (or borrow) for
@@ -636,6 +650,7 @@ static void set_values(char *regs, const struct inst *in, uint64_t bits, uint32_
 #define COMPARE(id, mnemonic, types, ...) types(COMPARE_FUNCTIONS, id, __VA_ARGS__)
 #define TEST(id, mnemonic, types, ...) types(TEST_FUNCTIONS, id, none, __VA_ARGS__)
 #define DIVISION(id, mnemonic, types, ...) types(DIVISION_FUNCTIONS, id, __VA_ARGS__)
+#define SHIFT(id, mnemonic, types, ...) types(SHIFT_FUNCTIONS, id, __VA_ARGS__)
 #define CARRY2(id, mnemonic, keeps, total) WIDEINTS(CARRY_FUNCTIONS, id, keeps, none, total)
 #define CARRY3(id, mnemonic, keeps, total) WIDEINTS(CARRY3_TYPE, id, keeps, total)
 #define CARRY3_TYPE(t, id, keeps, total) CARRY_FUNCTIONS(t, id, keeps, t, total)
@@ -722,6 +737,8 @@ static void set_values(char *regs, const struct inst *in, uint64_t bits, uint32_
 #define CARRY3_ENTRY(t, id) CARRY_ENTRY(t, id, t)
 #define DIVISION_ENTRY(t, id) {OP_##id, {T_##t, T_none}, {T_##t, T_##t, T_##t}, id##_##t, id##_##t##_each_masked},
 #define DIVISION(id, mnemonic, types, ...) types(DIVISION_ENTRY, id)
+#define SHIFT_ENTRY(t, id) {OP_##id, {T_##t, T_none}, {T_##t, T_##t, T_u32}, id##_##t, id##_##t##_each_masked},
+#define SHIFT(id, mnemonic, types, ...) types(SHIFT_ENTRY, id)
 #define CARRY2(id, mnemonic, keeps, total) WIDEINTS(CARRY_ENTRY, id, none)
 #define CARRY3(id, mnemonic, keeps, total) WIDEINTS(CARRY3_ENTRY, id)
 #define RECODE(id, mnemonic, d_, s, kd, ka, kb, allow, ...)                                                                      \

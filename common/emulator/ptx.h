@@ -117,6 +117,7 @@ enum step {
     STEP_WARP,    /* its `warp` does everything */
     STEP_LANES,   /* the first of a run of unguarded lane instructions */
     STEP_GUARDED, /* a lane instruction with a guard */
+    STEP_BARRIER, /* __syncthreads(): the loop itself waits there with a whole warp */
     STEP_BRANCH,  /* a branch in no polling loop: the loop itself takes it while all lanes go one way */
     STEP_LOOP     /* such a branch backwards */
 };
@@ -143,6 +144,8 @@ struct inst { /* first what the lane functions look at, then what the loop does 
     bool joins;             /* some branch's lanes meet here */
     uint8_t spins;          /* a jump backwards in a loop that may wait for others: enum polling */
     bool for_all;           /* of the run that begins here, lanes that do not take part may be computed too */
+    uint8_t barrier;        /* of STEP_BARRIER */
+    bool one_amount;        /* shl, shr: by as much as stands in the program */
     bool is_constant;       /* computed once a launch: runs leave it out (registers.c) */
     uint32_t fixed;         /* an access to shared memory at the same addresses in every block: its number from 1 on (registers.c) */
     bool is_local;          /* nobody sees what it leaves in lanes that do not take part (registers.c) */

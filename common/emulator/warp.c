@@ -199,6 +199,14 @@ static int timed_out(struct warp *w, const struct inst *in)
                       "the kernel never ends: %llu warp instructions in one warp", (unsigned long long)w->issued);
 }
 
+/* Do others wait at this barrier, and at this place? */
+static inline bool is_awaited(const struct warp *w, const struct inst *in)
+{
+    const struct barrier *barrier = &w->block->barriers[in->barrier];
+
+    return barrier->threads_here && barrier->pc == in->number;
+}
+
 /* Compiled twice: `observed` is a constant where it is called. */
 static inline __attribute__((always_inline)) void run(struct warp *w, const bool observed)
 {
@@ -260,6 +268,12 @@ moved:
             continue;
         }
         now->pc = in->number;
+        if (in->step == STEP_BARRIER && w->whole && is_awaited(w, in)) {
+            if (observed)
+                observe_issue(w, in, 1, mask);
+            barrier_wait(w, in->barrier, mask);
+            return;
+        }
         if (w->issued > w->most_issues) {
             timed_out(w, in);
             return;
@@ -278,15 +292,24 @@ moved:
     }
 }
 
-void warp_run(struct warp *w)
+unsigned warps_run(struct block *b, const uint8_t *order)
 {
-    if (!w->now && !group_next(w)) {
-        w->status = w->live ? STATUS_WAITING : STATUS_DONE;
-        return;
+    unsigned statuses = 0;
+
+    for (unsigned i = 0; i < b->warp_count; i++) {
+        struct warp *w = &b->warps[order ? order[i] : i];
+        if (w->status == STATUS_READY || w->status == STATUS_YIELDED) {
+            w->status = STATUS_READY;
+            if (!w->now && !group_next(w))
+                w->status = w->live ? STATUS_WAITING : STATUS_DONE;
+            else if (w->counts || w->traced)
+                run(w, true);
+            else
+                run(w, false);
+        }
+        statuses |= 1u << w->status;
+        if (w->status == STATUS_FAULT)
+            break;
     }
-    w->status = STATUS_READY;
-    if (w->counts || w->traced)
-        run(w, true);
-    else
-        run(w, false);
+    return statuses;
 }

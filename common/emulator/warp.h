@@ -114,7 +114,6 @@ struct barrier {
     uint16_t votes;          /* bar.red: of those here, how many brought a true predicate */
     bool answers;            /* bar.red: those that wait are given a result */
 };
-enum { BARRIERS = 16 };
 
 struct block {
     struct grid *grid;
@@ -125,7 +124,7 @@ struct block {
     struct warp *warps;
     char *shared;
     struct allocation all_shared; /* the same, as if it were an array */
-    struct barrier barriers[BARRIERS];
+    struct barrier barriers[DEVICE_BLOCK_BARRIERS];
     uint32_t barriers_used; /* a bit for each at which somebody waits */
     uint32_t live;          /* threads that have not exited */
     uint64_t random;
@@ -189,7 +188,9 @@ void frame_prepare(struct warp *warp, struct frame *frame); /* fills the rows th
 void frame_start(struct warp *warp, struct frame *frame, bool new_block,
                  bool moved);       /* the rows that change; clears what it may read unwritten */
 void warp_start(struct warp *warp); /* all present lanes at the kernel's first instruction */
-void warp_run(struct warp *warp);   /* until it stops; warp->status says why */
+/* Each that can run, in this order (NULL: their own), until it stops. A bit for each status that one of them has now; where one
+ * has a fault, those behind it did not run. */
+unsigned warps_run(struct block *block, const uint8_t *order);
 
 /* block.c */
 struct block *block_new(struct worker *worker);
@@ -269,6 +270,23 @@ static inline const struct lanes *warp_lanes(struct warp *w, uint32_t mask, stru
     if (lanes == others || lanes->bits != mask)
         lanes_set(lanes, mask);
     return lanes;
+}
+
+/* The running group waits at a barrier. True: it is all that the warp has, so the warp waits. */
+static inline bool barrier_wait(struct warp *w, uint8_t id, uint32_t mask)
+{
+    struct group *now = w->now;
+
+    w->block->barriers[id].threads_here += (uint32_t)__builtin_popcount(mask);
+    now->state = GROUP_AT_BARRIER;
+    now->barrier = id;
+    now->since = w->turn++;
+    if (mask != w->live)
+        return false;
+    w->all_wait = now;
+    w->now = NULL;
+    w->status = STATUS_WAITING;
+    return true;
 }
 
 static inline uint32_t *warp_predicate(struct warp *w, uint32_t slot)
