@@ -1,5 +1,5 @@
 /* Warp rows that read and write memory: loads, stores, atomics; and moves between one wide register and several narrow ones. */
-#include "access.h"
+#include "access_row.h"
 #include "ops_half.h"
 #include "simd.h"
 #include <math.h>
