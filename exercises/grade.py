@@ -682,8 +682,8 @@ def gpu_runtime(wish):
     missing = None
     if not any(os.path.exists(f"/dev/{f}") for f in ("nvidiactl", "dxg")):
         missing = "there is no NVIDIA GPU here (neither /dev/nvidiactl nor /dev/dxg)"
-    elif not os.path.exists(os.path.join(folder, "libcudart.so.13")):
-        missing = f"CUDART_DIR ({folder or 'not set'}) holds no libcudart.so.13 of NVIDIA's; `make grade` sets it"
+    elif not folder or not any(Path(folder).glob("libcudart.so.1[23]")):
+        missing = f"CUDART_DIR ({folder or 'not set'}) holds no libcudart.so.13 (or .12) of NVIDIA's; `make grade` sets it"
     if missing and wish == "gpu":
         raise Impossible(missing)
     return None if missing else folder
