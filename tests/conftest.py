@@ -1,4 +1,5 @@
 """What the tests share. `make test` builds every program first; the fixtures here only find and run them."""
+import functools
 import os
 import shutil
 import subprocess
@@ -31,6 +32,15 @@ def run(*command, timeout=300, cwd=ROOT, **environment):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("EMULATOR_") and k not in ("LD_LIBRARY_PATH", "LD_PRELOAD", "MAKEFLAGS", "MAKELEVEL")}
     return subprocess.run([str(c) for c in command], cwd=cwd, env=clean | {k: str(v) for k, v in environment.items()},
                           capture_output=True, text=True, timeout=timeout)
+
+
+@functools.lru_cache
+def steps_of_type(kind):
+    """The folder that holds all steps built for elements of this type, beside those that make built last."""
+    folder = BUILD / "types" / kind
+    done = run("make", "-s", f"TYPE={kind}", "ARCH=90", f"PROGRAMS={folder}/", f"RUNPATH={BUILD}/emulator", "steps", timeout=900)
+    assert done.returncode == 0, done.stderr
+    return folder
 
 
 def need(program):

@@ -4,7 +4,7 @@ import io
 import re
 
 import pytest
-from conftest import PROGRAMS, ROOT, STEPS, run
+from conftest import PROGRAMS, ROOT, STEPS, run, steps_of_type
 
 STEP = ROOT / "step3_nobank" / "run"
 
@@ -130,12 +130,9 @@ def test_no_check_speaks_up_over_a_step(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["int", "float", "double"])
-def test_no_check_speaks_up_over_any_step(kind):
-    folder = ROOT / "build" / "types" / kind
-    done = run("make", "-s", f"TYPE={kind}", "ARCH=90", f"PROGRAMS={folder}/", f"RUNPATH={ROOT}/build/emulator", "steps", timeout=900)
-    assert done.returncode == 0, done.stderr
-    for name in STEPS:
-        silent_under_all_checks(folder / name / "run", "0-2000", ["32", "64", "256", "1024"], SCHEDULES)
+@pytest.mark.parametrize("name", STEPS)
+def test_no_check_speaks_up_over_any_step(name, kind):
+    silent_under_all_checks(steps_of_type(kind) / name / "run", "0-2000", ["32", "64", "256", "1024"], SCHEDULES)
 
 
 @pytest.mark.slow
