@@ -58,6 +58,47 @@ def test_program_built_elsewhere_runs(tmp_path, options):
     assert (done.returncode, done.stdout) == (0, "42 8 cudaSuccess\n"), done.stderr
 
 
+ADDS = "__device__ int add(int a) { return a + 1; }\n"
+USES = """#include <cstdio>
+OTHER
+__global__ void child(int *p) { *p = add(6); }
+__global__ void parent(int *p) { KERNEL }
+int main() {
+    int *p, got = 0;
+    cudaMalloc(&p, sizeof got);
+    parent<<<1, 1>>>(p);
+    cudaMemcpy(&got, p, sizeof got, cudaMemcpyDeviceToHost);
+    printf("%d %s\\n", got, cudaGetErrorName(cudaGetLastError()));
+}
+"""
+CALLS, LAUNCHES = "*p = add(6);", "child<<<1, 1>>>(p);"
+
+
+def uses_built(folder, other, kernel, *options):
+    (folder / "adds.cu").write_text(ADDS)
+    (folder / "uses.cu").write_text(USES.replace("OTHER", other).replace("KERNEL", kernel))
+    command = [os.environ.get("NVCC") or need("nvcc"), "-w", "-cudart", "shared", "--compress-mode=none", *options, "-o", "uses"]
+    built = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if "cannot find" in built.stderr:
+        pytest.skip("this toolkit has no library to link with")
+    assert built.returncode == 0, built.stderr
+    return run(ROOT / "emulate", folder / "uses")
+
+
+@pytest.mark.parametrize("target", ["arch=compute_80,code=sm_80", "arch=compute_80,code=compute_80"])
+@pytest.mark.parametrize("kernel", [CALLS, LAUNCHES])
+def test_program_linked_without_ptx_says_so(tmp_path, target, kernel):
+    done = uses_built(tmp_path, "__device__ int add(int a);", kernel, "uses.cu", "adds.cu", "-rdc=true", "-lcudadevrt", "-gencode", target)
+    assert done.stdout == "0 cudaErrorNoKernelImageForDevice\n"
+    assert done.stderr.startswith("uses: the program was linked with nvcc -rdc=true") and done.stderr.count("\n") == 1
+    assert "build it without" in done.stderr and "Kernels that launch kernels" in done.stderr and "are not emulated" in done.stderr
+
+
+def test_what_the_message_of_linked_programs_advises_helps(tmp_path):
+    done = uses_built(tmp_path, '#include "adds.cu"', CALLS, "uses.cu", "-gencode", "arch=compute_80,code=compute_80")
+    assert (done.stdout, done.stderr) == ("7 cudaSuccess\n", "")
+
+
 def test_every_symbol_of_nvidias_runtime_is_there():
     theirs = Path(os.environ.get("CUDART_DIR", "/nowhere")) / "libcudart.so.13"
     if not theirs.exists():

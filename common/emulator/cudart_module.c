@@ -190,10 +190,19 @@ static const char *program(void)
     return program_invocation_short_name ? program_invocation_short_name : "program";
 }
 
+static const char linked_without_ptx[] =
+    "the program was linked with nvcc -rdc=true (or -dc), which leaves no PTX that the emulator could run, whatever else was asked for: "
+    "build it without, all that a kernel calls or names in the kernel's own file (a .cu may #include another). Kernels that launch "
+    "kernels cannot be built so, and are not emulated.";
+
 static bool find_ptx(const struct wrapper *wrapper, struct fatbin_ptx *ptx, const char **problem)
 {
     if (wrapper->magic != WRAPPER_MAGIC || (wrapper->version != WRAPPER_PLAIN && wrapper->version != WRAPPER_LINKED)) {
         *problem = "the program's fatbinary has an unknown wrapper: it was made by a toolkit the emulator does not know.";
+        return false;
+    }
+    if (wrapper->version == WRAPPER_LINKED) { /* what may stand behind it in memory is a single file's, not linked */
+        *problem = linked_without_ptx;
         return false;
     }
     struct extent extent = {.address = (uintptr_t)wrapper->data};
