@@ -281,7 +281,6 @@ void cfg_complete(struct function *f)
     find_constants(f);
     find_locals(&graph);
     find_communication(f);
-    find_first_reads(f);
     chain_runs(&graph);
     free(graph.blocks);
     free(graph.block_of);

@@ -32,5 +32,8 @@ void find_live_in(struct graph *graph);
 void find_constants(struct function *function); /* after find_live_in */
 void find_locals(struct graph *graph);
 void find_communication(struct function *function);
-void find_first_reads(struct function *function);
+int destinations(const struct inst *in); /* how many of the first operands are written */
+
+/* first_read.c: sets `feeds_cas`, for a kernel and all that it calls */
+void find_first_reads(struct function *kernel);
 #endif

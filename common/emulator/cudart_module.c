@@ -191,7 +191,8 @@ static const char *program(void)
 }
 
 static const char linked_without_ptx[] =
-    "the program was linked with nvcc -rdc=true (or -dc), which leaves no PTX that the emulator could run, whatever else was asked for: "
+    "the program was linked with nvcc -rdc=true (or -dc), which leaves no PTX that the emulator could run, whatever else was asked "
+    "for: "
     "build it without, all that a kernel calls or names in the kernel's own file (a .cu may #include another). Kernels that launch "
     "kernels cannot be built so, and are not emulated.";
 

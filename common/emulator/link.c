@@ -1,9 +1,11 @@
 /* A kernel's program: its own code, then that of every function it can reach, decoded anew for it, so that shared variables have
  * the kernel's offsets, every pc is one number in the kernel's program, and counts and places need know nothing of calls.
  * A call through a pointer may reach any function of the module whose address is taken. */
+#include "cfg.h"
 #include "device.h"
 #include "ops.h"
 #include "ptx.h"
+#include "settings.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +235,8 @@ void link_kernel(struct function *kernel)
     for (uint32_t p = 0; p < kernel->part_count; p++)
         cfg_complete(kernel->parts[p]);
     find_stack(kernel);
+    if (settings()->checks & CHECK_RACE)
+        find_first_reads(kernel);
     if (kernel->part_count > 1)
         append_parts(kernel);
 }

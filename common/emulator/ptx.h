@@ -163,7 +163,7 @@ struct inst { /* first what the lane functions look at, then what the loop does 
     bool is_store, is_atomic;     /* else a load */
     uint8_t row;                  /* enum row */
     bool is_volatile, is_relaxed, is_acquire, is_release, result_unused;
-    bool feeds_cas;         /* a load: what it reads is what an atom.cas compares with */
+    bool feeds_cas;         /* a load: the first read of a compare-and-swap loop (first_read.c); race.c alone asks */
     uint8_t combine;        /* setp: 0, or the Boolean operator with a third predicate; atom and shfl: the operation */
     uint8_t flip;           /* bits: negated predicate operands, by their place in the signature */
     uint8_t round;          /* rounding modifier: 0 is the default */

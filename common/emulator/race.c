@@ -589,14 +589,14 @@ bool race_access(struct warp *w, const struct inst *in, const struct access *a)
     struct race_block *rb = w->block->race;
     struct race_warp *rw = &rb->warps[w->index];
     bool is_mbarrier = in->op->as == AS_MBARRIER && in->op != &ops[OP_mbar_init]; /* which is a plain store */
-    enum strength strength = a->is_atomic || is_mbarrier || in->is_relaxed || in->is_acquire || in->is_release ? ATOMIC
-                             : in->is_volatile                                                                 ? VOLATILE
-                             : in->feeds_cas                                                                   ? ATOMIC
-                                                                                                               : WEAK;
+    enum strength strength = a->is_atomic || is_mbarrier || in->is_relaxed || in->is_acquire || in->is_release || in->feeds_cas
+                                 ? ATOMIC
+                             : in->is_volatile ? VOLATILE
+                                               : WEAK;
 
     if (a->space != SPACE_SHARED && a->space != SPACE_GLOBAL)
         return true;
-    if (strength && !is_mbarrier && !in->feeds_cas)
+    if (strength && !is_mbarrier && (!in->feeds_cas || in->is_volatile))
         flag_access(w, in, a);
     rw->serial++;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {

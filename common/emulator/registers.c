@@ -15,8 +15,7 @@ static void visit_operand(const struct operand *o, register_visit *visit, void *
         visit_operand(&o->parts[k], visit, context);
 }
 
-/* How many of the first operands are written. */
-static int destinations(const struct inst *in)
+int destinations(const struct inst *in)
 {
     const char *s = in->op->signature;
 
@@ -412,33 +411,4 @@ void find_communication(struct function *f)
     }
     free(reads.whole);
     free(reads.high);
-}
-
-/* Does what stands in register `from` reach register `to`, as it is? */
-static bool carried(const struct function *f, uint32_t from, uint32_t to)
-{
-    for (uint32_t pc = 0; pc < f->count; pc++) {
-        const struct inst *in = &f->code[pc];
-        const struct operand *o = in->operands;
-        if (in->op == &ops[OP_mov] && o[0].kind == OPERAND_REGISTER && o[0].index == to && o[1].kind == OPERAND_REGISTER &&
-            o[1].index == from)
-            return true;
-    }
-    return from == to;
-}
-
-/* The first read of a compare-and-swap loop, the Programming Guide's way to make an atomic of anything. A value that another thread
- * replaces meanwhile costs it one more round and nothing else: the atomic looks again. So it does not race with atomics. */
-void find_first_reads(struct function *f)
-{
-    for (uint32_t cas = 0; cas < f->count; cas++) {
-        const struct inst *swap = &f->code[cas];
-        if (swap->op != &ops[OP_atom_cas] || swap->operands[2].kind != OPERAND_REGISTER)
-            continue;
-        for (uint32_t pc = 0; pc < f->count; pc++) {
-            struct inst *in = &f->code[pc];
-            if (in->op == &ops[OP_ld] && in->access_bytes == swap->access_bytes && in->operands[0].kind == OPERAND_REGISTER)
-                in->feeds_cas |= carried(f, in->operands[0].index, swap->operands[2].index);
-        }
-    }
 }
