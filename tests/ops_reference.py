@@ -916,6 +916,10 @@ def carry_rules(w):
             w.case(f"sub.cc.{k} d, a, b; subc.{k} f, c, e", inputs, [("d", width, a - b), ("f", width, c - e - borrow)])
             borrow2 = int(c < e + borrow)
             w.case(f"sub.cc.{k} d, a, b; subc.cc.{k} f, c, e; subc.{k} g, a, c", inputs, [("d", width, a - b), ("f", width, c - e - borrow), ("g", width, a - c - borrow2)])
+            # Mixed: the manual has a subtraction keep its borrow. An H200 keeps the carry of a + ~b + 1, which is the opposite.
+            w.case(f"sub.cc.{k} d, a, b; addc.{k} f, c, e", inputs, [("d", width, a - b), ("f", width, c + e + 1 - borrow)])
+            w.case(f"add.cc.{k} d, a, b; subc.{k} f, c, e", inputs, [("d", width, a + b), ("f", width, c - e - 1 + carry)])
+            w.case(f"sub.cc.{k} d, a, b; subc.cc.{k} f, c, e; addc.{k} g, a, c", inputs, [("d", width, a - b), ("f", width, c - e - borrow), ("g", width, a + c + 1 - borrow2)])
             low = a * b % top + c
             w.case(f"mad.lo.cc.{k} d, a, b, c; madc.hi.{k} f, a, b, e", inputs, [("d", width, low), ("f", width, high(a, b) + e + (low >> width))])
             mid = high(a, b) + e + (low >> width)
